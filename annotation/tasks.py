@@ -180,13 +180,14 @@ def _opened(campaign: Campaign) -> dict[str, int]:
 
 @job_kind("open_campaign", outcome=campaign_opened, retry="campaign-open")
 def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Open a campaign. params: benchmark (key), seed, name, policy (fields of `Policy`), proxy."""
+    """Open a campaign. params: benchmark (key), seed, name, policy (options of `Policy`), proxy."""
+    options = build(services.CampaignOptions, {**params, **params["policy"]})
     campaign = services.open_campaign(
         benchmark=get_benchmark(params["benchmark"]),
-        seed=params["seed"],
-        name=params["name"],
-        policy=services.Policy(**params["policy"]),
-        proxy=params.get("proxy", ""),
+        seed=options.seed,
+        name=options.name,
+        policy=options.policy,
+        proxy=options.proxy,
         by=actor_of_job(params),
     )
     return _opened(campaign)

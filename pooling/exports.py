@@ -11,11 +11,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from hearth.shared.downloads import CSV, JSON
 from hearth.shared.errors import InvalidInput
 from hearth.shared.limits import check_seed
+from hearth.shared.options import Option, Seed
 from pooling.core.proxies.training import positive_pairs, triplets
 from pooling.models import Proxy
 from pooling.selectors.arrays import query_keys, video_keys
@@ -30,16 +31,19 @@ ANCHORS: Final = {CAPTION: "Caption, with videos", VIDEO: "Video, with captions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """The options of training files.
+    """The options of training files. Only triplets have anchors and negatives."""
 
-    threshold: the lowest value of a positive. anchor: what each triplet begins with. negatives: the
-    number of negatives per positive, drawn by `seed`.
-    """
-
-    threshold: float = 0.5
-    anchor: str = CAPTION
-    negatives: int = 1
-    seed: int = 0
+    threshold: Annotated[
+        float, Option("Threshold", "The lowest value of a positive.", low=0.01, high=1)
+    ] = 0.5
+    anchor: Annotated[str, Option("Anchor of triplets", choices=ANCHORS, may_be_empty=True)] = (
+        CAPTION
+    )
+    negatives: Annotated[
+        int,
+        Option("Negatives per positive", low=1, high=NEGATIVES_MAX, may_be_empty=True),
+    ] = 1
+    seed: Annotated[Seed, Option(help="The seed that draws the negatives.", may_be_empty=True)] = 0
 
     def check(self) -> None:
         """Raise `InvalidInput` if an option is out of range."""

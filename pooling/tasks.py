@@ -24,12 +24,12 @@ from hearth.operations.housekeeping import (
 from hearth.shared.numbers import number
 from hearth.shared.options import build
 from hearth.shared.progress import Progress
-from hearth.shared.uploads import uploaded_file
+from hearth.shared.uploads import options_of_job, uploaded_file
 from hearth.shared.words import counted, short_sha, tasks_to_judge
 from pooling import services
 from pooling.core.direction import Direction
 from pooling.core.pool_options import PoolOptions
-from pooling.core.proxies.request import ProxyRequest, SentFile
+from pooling.core.proxies.request import ProxyRequest, ProxyUpload, SentFile
 from pooling.models import Benchmark, BenchmarkImport, Pool, Run, RunUpload
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import run_names
@@ -277,14 +277,11 @@ def _files(params: dict[str, Any]) -> dict[str, SentFile]:
 def compute_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compute a proxy.
 
-    params: benchmark (key), name, request (fields of `ProxyRequest`), files (see
-    `stored_uploads`), with the names `core.proxies.request.FILES`.
+    params: benchmark (key), and the options of `ProxyRequest`.
     """
     done = services.compute_requested(
         benchmark=get_benchmark(params["benchmark"]),
-        request=ProxyRequest.of(params["request"]),
-        files=_files(params),
-        name=params["name"],
+        request=options_of_job(ProxyRequest, params),
         by=actor_of_job(params),
         progress=progress,
     )
@@ -292,35 +289,12 @@ def compute_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, A
 
 
 @job_kind("import_proxy", outcome=proxy_added, retry="proxy-upload")
-def import_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Import a proxy. params: benchmark (key), name, files (`file`, and perhaps `keys`)."""
-    files = _files(params)
-    done = services.import_proxy(
-        benchmark=get_benchmark(params["benchmark"]),
-        path=files["file"].path,
-        source=files["file"].source,
-        keys=files.get("keys"),
-        name=params["name"],
-        by=actor_of_job(params),
-        progress=progress,
-    )
-    return _added(done)
-
-
 @job_kind("import_embeddings", outcome=proxy_added, retry="embeddings-upload")
-def import_embeddings_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Compute a proxy from embeddings.
-
-    params: benchmark (key), name, own_as_computed (whether a video keeps its computed value with
-    its own captions), files (`caption_embeddings` and `video_embeddings`, or one of them).
-    """
-    files = _files(params)
-    done = services.import_embeddings(
+def import_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Import a proxy. params: benchmark (key), and the options of `ProxyUpload`."""
+    done = services.add_proxy(
         benchmark=get_benchmark(params["benchmark"]),
-        captions=files.get("caption_embeddings"),
-        videos=files.get("video_embeddings"),
-        own_is_one=not params["own_as_computed"],
-        name=params["name"],
+        sent=options_of_job(ProxyUpload, params),
         by=actor_of_job(params),
         progress=progress,
     )

@@ -57,7 +57,7 @@ from annotation.services.orderings import (
     plan_ordering_study,
 )
 from annotation.services.people import delete_personal_texts, free_leases_beyond_rights
-from annotation.services.policy import Policy
+from annotation.services.policy import CampaignOptions, Policy
 from annotation.services.preferences import reset_keys, set_keys, set_preferences
 from annotation.services.training import comment_on_judgment, mark_comments_read, open_training
 from annotation.services.withdrawals import (
@@ -73,6 +73,7 @@ __all__ = [
     "PICTURES_MAX",
     "PICTURE_TEXT_LENGTH",
     "Answer",
+    "CampaignOptions",
     "Example",
     "Gold",
     "ImportPlan",

@@ -4,47 +4,217 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 from annotation.core.plan import DOUBLE_SHARE
 from annotation.enums import LABELS, Joining, Order, Priority, Scale
-from hearth.shared.errors import InvalidInput
+from hearth.shared.options import Entry, Group, Option, OptionFault, Seed
 
 STEPS_MAX = 9  # the number of digit keys
 STEP_LENGTH = 40
 LABELS_MOST = 99
+# With a larger share, checking annotators would take more work than judging pairs.
+GOLD_SHARE_MAX = 0.5
 
 
-class PolicyFault(InvalidInput):
+LABELS_GROUP = Group("Labels")
+SCALE = Group("Scale")
+STEPS = Group("Steps of graded relevance", "Only for graded relevance.", is_folded=True)
+WHO = Group("Who judges")
+ENTRY = Group(
+    "Entry requirement",
+    "Annotators first judge training items. After each answer, the correct one is shown.",
+    is_folded=True,
+)
+CONTROL = Group("Control pairs", is_folded=True)
+AIDS = Group("Judging aids")
+ORDER = Group("Order and seed", is_folded=True)
+Last = Annotated[int, Option(low=0, high=10_000, in_commands=False)]
+
+
+class PolicyFault(OptionFault):
     """An invalid policy. `field` is the field of `Policy` with the error."""
-
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(reason)
-        self.field = field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """The settings of a campaign. Shares are between 0 and 1. `Campaign` describes the fields."""
 
-    scale: Scale = Scale.BINARY
-    steps: list[str] = field(default_factory=list)
-    threshold: int = 1
-    original_grade: int | None = None
-    labels_each: int = 1
-    double_share: float = DOUBLE_SHARE
-    labels_max: int = 3
-    order: Order = Order.GROUPED
-    priority: Priority = Priority.NONE
-    joining: Joining = Joining.ALL
-    ceiling: float = 1
-    gate_share: float = 0
-    gate_last: int = 0
-    gold_share: float = 0
-    gold_bar: float = 0
-    gold_last: int = 10
-    checklist: bool = False
-    contact_sheet: bool = False
+    labels_each: Annotated[
+        int,
+        Option(
+            "Labels per pair",
+            "Each label comes from a different annotator.",
+            low=1,
+            high=LABELS_MOST,
+            flag="labels",
+            group=LABELS_GROUP,
+        ),
+    ] = 1
+    double_share: Annotated[
+        float,
+        Option(
+            "Pairs with an extra label (%)",
+            "These pairs measure agreement. Without a majority, another annotator judges the pair.",
+            entry=Entry.PERCENT,
+            page="double_percent",
+            flag="double",
+            group=LABELS_GROUP,
+        ),
+    ] = DOUBLE_SHARE
+    labels_max: Annotated[
+        int,
+        Option(
+            "Maximum labels per pair",
+            "Without a majority at this number, the pair is in conflict and a lead decides.",
+            low=1,
+            high=LABELS_MOST,
+            group=LABELS_GROUP,
+        ),
+    ] = 3
+    scale: Annotated[Scale, Option("Scale", entry=Entry.RADIO, group=SCALE)] = Scale.BINARY
+    steps: Annotated[
+        list[str],
+        Option(
+            "Steps",
+            "Two to nine names, one per line, the lowest first.",
+            entry=Entry.LINES,
+            attrs={"dir": "auto"},
+            suggested=list(LABELS[Scale.GRADED].values()),
+            group=STEPS,
+        ),
+    ] = field(default_factory=list)
+    threshold: Annotated[
+        int,
+        Option(
+            "Relevant from step",
+            "Steps below this one count as not relevant in scores.",
+            entry=Entry.STEP,
+            low=1,
+            high=STEPS_MAX - 1,
+            page="relevant_from",
+            group=STEPS,
+        ),
+    ] = 1
+    original_grade: Annotated[
+        int | None,
+        Option(
+            "Step for original positives",
+            "The label that original positives get. Empty: the highest step.",
+            entry=Entry.STEP,
+            low=1,
+            high=STEPS_MAX - 1,
+            page="original_step",
+            group=STEPS,
+        ),
+    ] = None
+    joining: Annotated[
+        Joining,
+        Option(
+            "Who may judge",
+            "All annotators: every annotator of this benchmark.",
+            entry=Entry.RADIO,
+            group=WHO,
+        ),
+    ] = Joining.ALL
+    ceiling: Annotated[
+        float,
+        Option(
+            "Maximum share of the pairs per annotator (%)",
+            "Limits the influence of one person. 100: no limit.",
+            low=0.0001,
+            entry=Entry.PERCENT,
+            page="ceiling_percent",
+            group=WHO,
+        ),
+    ] = 1
+    gate_share: Annotated[
+        float,
+        Option(
+            "Minimum correct answers to enter",
+            part_of="gate_last",
+            page="gate_right",
+            flag="gate",
+            group=ENTRY,
+        ),
+    ] = 0
+    gate_last: Annotated[
+        Last,
+        Option(
+            "Last training answers that count",
+            "For example, 18 of the last 20. 0: no training. A lead can also admit annotators who "
+            "have not met the requirement.",
+            group=ENTRY,
+        ),
+    ] = 0
+    gold_share: Annotated[
+        float,
+        Option(
+            "Control pairs among assigned pairs (%)",
+            "Pairs with a known answer measure the accuracy of each annotator, who cannot "
+            "recognise them. Import control pairs first. 0: no control pairs.",
+            high=GOLD_SHARE_MAX,
+            entry=Entry.PERCENT,
+            page="gold_percent",
+            flag="gold",
+            group=CONTROL,
+        ),
+    ] = 0
+    gold_bar: Annotated[
+        float,
+        Option(
+            "Minimum correct control answers",
+            part_of="gold_last",
+            page="bar_right",
+            group=CONTROL,
+        ),
+    ] = 0
+    gold_last: Annotated[
+        Last,
+        Option(
+            "Last control answers that count",
+            "For example, 8 of the last 10. Annotators below the minimum are paused. 0 as the "
+            "minimum: no annotator is paused.",
+            low=1,
+            page="bar_last",
+            group=CONTROL,
+        ),
+    ] = 10
+    checklist: Annotated[
+        bool,
+        Option(
+            "Show the elements of the caption as a checklist",
+            "Annotators can mark the elements that are missing in the video.",
+            group=AIDS,
+        ),
+    ] = False
+    contact_sheet: Annotated[
+        bool,
+        Option(
+            "Offer a contact sheet with eight still pictures",
+            "Each answer stores whether the annotator opened the contact sheet.",
+            group=AIDS,
+        ),
+    ] = False
+    order: Annotated[Order, Option("Order of the pairs", entry=Entry.RADIO, group=ORDER)] = (
+        Order.GROUPED
+    )
+    priority: Annotated[
+        Priority,
+        Option(
+            "Priority",
+            "With a priority, the most important labels come first, but early pairs are relevant "
+            "more often. Annotators can notice this, so the order hints at relevance.",
+            choices={
+                Priority.NONE: "None: the judged pairs are a fair sample at any time",
+                Priority.RANK: "By best rank in any run: rank 1, then the top 3, the top 10, the "
+                "others",
+                Priority.PROXY: "By a proxy: values from 0.8, then from 0.6, 0.4, 0.2, the others",
+            },
+            entry=Entry.RADIO,
+            group=ORDER,
+        ),
+    ] = Priority.NONE
 
     def check(self) -> None:
         """Check the whole policy. Raises `PolicyFault` if a field is invalid."""
@@ -129,3 +299,36 @@ def check_share(field: str, noun: str, share: float) -> None:
     """Check a share. Raises `PolicyFault` if it is not between 0 and 1."""
     if not 0 <= share <= 1:
         raise PolicyFault(field, f"The {noun} must lie between 0 and 1, not {share}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignOptions:
+    """A campaign to open."""
+
+    name: Annotated[
+        str,
+        Option(
+            "Name",
+            "Annotators see this name. If empty, the name is the benchmark’s key and a number.",
+            length=150,
+            attrs={"autocomplete": "off", "dir": "auto"},
+        ),
+    ] = ""
+    policy: Policy
+    proxy: Annotated[
+        str,
+        Option("Proxy", "Only for the priority by a proxy.", entry=Entry.OFFERED, group=ORDER),
+    ] = ""
+    seed: Annotated[
+        Seed,
+        Option(
+            help="The seed selects the pairs with an extra label and sets the order of all pairs.",
+            group=ORDER,
+        ),
+    ] = 0
+
+    def check(self) -> None:
+        """Check the whole policy. Raises `OptionFault`."""
+        self.policy.check()
+        if self.policy.priority == Priority.PROXY and not self.proxy:
+            raise OptionFault("proxy", "Select the proxy that orders the pairs.")

@@ -22,6 +22,7 @@ from hearth.accounts.models import User
 from hearth.accounts.roles import Role, scopes_of
 from hearth.jobs.views import start_job
 from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.options import as_params
 from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
@@ -37,21 +38,22 @@ MESSAGES = {
 def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
-    proxies = list(benchmark.proxies.values_list("name", flat=True))
-    form = CampaignForm(**form_data(request), proxies=proxies)
+    names = benchmark.proxies.values_list("name", flat=True)
+    proxies = [("", "None"), *((name, name) for name in names)]
+    form = CampaignForm(**form_data(request), offered={"proxy": proxies})
     new = count_new_tasks(benchmark)
     if request.method == "POST" and form.is_valid() and new.tasks:
-        data = form.cleaned_data
+        options = form.options
         return start_job(
             request,
             kind="open_campaign",
-            title=f"Open campaign {data['name'] or 'over new pairs'} of {benchmark.name}",
+            title=f"Open campaign {options.name or 'over new pairs'} of {benchmark.name}",
             params={
                 "benchmark": benchmark.key,
-                "seed": data["seed"],
-                "name": data["name"],
-                "policy": form.policy_fields(),
-                "proxy": data["proxy"],
+                "seed": options.seed,
+                "name": options.name,
+                "policy": as_params(options.policy),
+                "proxy": options.proxy,
             },
             benchmark_key=benchmark.key,
         )
@@ -93,11 +95,10 @@ def campaign_policy(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _change_policy(request: HttpRequest, campaign: Campaign, form: PolicyForm) -> bool:
     """Save the form. If that fails, add the errors to the form and return False."""
-    data, by = form.cleaned_data, cast(User, request.user)
-    changes = form.policy_fields() | {"name": data["name"]}
+    by, after = cast(User, request.user), form.cleaned_data["after"]
     try:
         changed = services.change_policy(
-            campaign=campaign, changes=changes, by=by, after=data["after"]
+            campaign=campaign, changes=form.values(), by=by, after=after
         )
     except PolicyFault as fault:
         form.add_fault(fault)

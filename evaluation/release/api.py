@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
@@ -14,10 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.models import Draft, LabelSet
-from evaluation.release.enums import Change
 from evaluation.release.exports import FORMATS, file_stem
 from evaluation.release.selectors import (
-    LATEST,
+    ConfirmOptions,
     benchmark_outcomes,
     find_label_set,
     get_label_set,
@@ -26,13 +25,19 @@ from evaluation.release.selectors import (
 )
 from evaluation.release.selectors.diffs import compare_label_sets
 from evaluation.release.serializers import ExportSerializer, read_options
-from evaluation.release.services import NOTES_LENGTH, begin_draft, check_settled, export_label_set
+from evaluation.release.services import (
+    PublishOptions,
+    begin_draft,
+    check_settled,
+    export_label_set,
+)
 from hearth.accounts.models import User
 from hearth.accounts.permissions import IsLead, IsResearcher
 from hearth.jobs.api import JobSerializer, accepted
 from hearth.shared.downloads import CSV, attachment
 from hearth.shared.errors import NotFound
-from hearth.shared.options import SEED_MAX
+from hearth.shared.option_fields import serializer_of
+from hearth.shared.options import as_params
 from pooling.api.base import OfBenchmark
 from pooling.selectors.runs import get_run
 
@@ -63,26 +68,7 @@ class DraftSerializer(serializers.ModelSerializer[Draft]):
         fields = SUMMARY
 
 
-class PublishSerializer(serializers.Serializer[dict[str, Any]]):
-    allow_pending = serializers.BooleanField(
-        default=False,
-        help_text="Publish although pairs are pending or in conflict. They have no label in the "
-        "label set.",
-    )
-
-    change = serializers.ChoiceField(
-        choices=[("", "By rule"), *Change.choices],
-        default="",
-        help_text="Part of the version number to increase. If it is empty, the part is `major` for "
-        "changed guidelines, changed rules or removed pairs, `minor` for new pairs, and `patch` if "
-        "only labels have changed.",
-    )
-    notes = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=NOTES_LENGTH,
-        help_text="What is new, for readers of the label set.",
-    )
+PublishSerializer = serializer_of(PublishOptions, "Publish")
 
 
 class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
@@ -106,11 +92,10 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
 
         The `result` of the job contains `version`, `sha256` and `pairs`.
         """
-        shape = PublishSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        if not shape.validated_data["allow_pending"]:
+        wanted = PublishSerializer.read(request.data)
+        if not wanted.allow_pending:
             check_settled(benchmark_outcomes(self.benchmark).counts)
-        return self.enqueue(request, "publish_labels", "Publish labels", shape.validated_data)
+        return self.enqueue(request, "publish_labels", "Publish labels", as_params(wanted))
 
 
 class LabelSetDiff(OfBenchmark):
@@ -140,38 +125,7 @@ class LabelSetDiffFile(OfBenchmark):
         return StreamingHttpResponse(found.csv(), content_type=CSV, headers=headers)
 
 
-class ConfirmationSerializer(serializers.Serializer[dict[str, Any]]):
-    all = serializers.BooleanField(
-        default=False,
-        help_text="Confirm all positives of the label set, on which AP, R@k and nDCG depend. "
-        "`run` and `cutoff` must then be absent.",
-    )
-    run = serializers.CharField(
-        required=False, help_text="Name of the run whose sole positives are confirmed."
-    )
-    cutoff = serializers.IntegerField(
-        required=False, min_value=1, help_text="The k of C@k; default: 10."
-    )
-    labels = serializers.CharField(
-        default=LATEST, help_text="Version of the label set, or `latest`."
-    )
-    name = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=200,
-        help_text="Name of the campaign, which annotators see. Default: the key and a number.",
-    )
-    seed = serializers.IntegerField(
-        default=0, min_value=0, max_value=SEED_MAX, help_text="Seed of the task order."
-    )
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs["all"] == ("run" in attrs) or (attrs["all"] and "cutoff" in attrs):
-            raise serializers.ValidationError(
-                "Send `run`, with or without `cutoff`, for sole positives, or `all` for all "
-                "positives."
-            )
-        return attrs
+ConfirmationSerializer = serializer_of(ConfirmOptions, "Confirmation")
 
 
 class Confirmations(OfBenchmark):
@@ -190,13 +144,11 @@ class Confirmations(OfBenchmark):
 
         The `result` of the job contains `campaign` (its id) and `tasks`.
         """
-        shape = ConfirmationSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        options = shape.validated_data
-        run = None if options["all"] else get_run(self.benchmark, options["run"])
-        label_set = find_label_set(self.benchmark, options["labels"])
-        _, codes = positives_to_confirm(label_set, run, options.get("cutoff", 10))
-        params = {name: options[name] for name in ("seed", "name")}
+        wanted = ConfirmationSerializer.read(request.data)
+        run = None if wanted.all else get_run(self.benchmark, wanted.run)
+        label_set = find_label_set(self.benchmark, wanted.labels)
+        _, codes = positives_to_confirm(label_set, run, wanted.cutoff or 10)
+        params = {"seed": wanted.seed, "name": wanted.name}
         return self.enqueue(
             request, "open_confirmation", "Confirm positives", {"codes": codes.tolist(), **params}
         )

@@ -11,7 +11,8 @@ from evaluation.core.files.versions import full_version
 from evaluation.release.enums import Change
 from evaluation.release.selectors import CUTOFFS
 from evaluation.release.selectors.proposals import Proposal
-from evaluation.release.services import NOTES_LENGTH
+from evaluation.release.services import PublishOptions
+from hearth.shared.option_fields import OptionsForm
 from hearth.shared.words import counted
 
 
@@ -25,29 +26,17 @@ class LabelsField(forms.ChoiceField):
         return full_version(value) if isinstance(value, str) else value
 
 
-class PublishForm(forms.Form):
+class PublishForm(OptionsForm[PublishOptions]):
     """The next version, its notes, and the confirmation that unsettled pairs get no label."""
 
-    change = forms.ChoiceField(
-        label="Version number",
-        required=False,
-        widget=forms.RadioSelect,
-        choices=[("", "By rule"), *Change.choices],
-    )
-    notes = forms.CharField(
-        label="Notes",
-        required=False,
-        max_length=NOTES_LENGTH,
-        help_text="What is new, for readers of the label set. Notes cannot be changed later.",
-        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
-    )
-    allow_pending = forms.BooleanField(required=False)
+    action = PublishOptions
 
     def __init__(
         self, *args: Any, counts: OutcomeCounts, proposal: Proposal | None, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
         self.unsettled = counts.unsettled
+        self.fields["change"].help_text = self.fields["allow_pending"].help_text = ""
         if not self.unsettled:
             del self.fields["allow_pending"]
         else:
@@ -59,13 +48,14 @@ class PublishForm(forms.Form):
 
     def _name_versions(self, proposal: Proposal | None) -> None:
         """Show the version that each choice results in. The first label set offers no choice."""
+        field: forms.ChoiceField = self.fields["change"]  # type: ignore[assignment]
+        field.choices = [("", "By rule"), *Change.choices]
         if proposal is None:
             return
         if proposal.previous is None:
             del self.fields["change"]
             return
         previous = proposal.previous
-        field: forms.ChoiceField = self.fields["change"]  # type: ignore[assignment]
         field.choices = [
             ("", f"By rule: {proposal.version}"),
             *((value, f"{label} ({previous.next(value)})") for value, label in Change.choices),

@@ -8,27 +8,11 @@ from typing import Any
 from rest_framework import serializers
 
 from evaluation.release.exports import JUDGMENT_COLUMNS, ExportOptions
+from hearth.shared.option_fields import serializer_of
+from hearth.shared.options import build
 
 
-class ExportSerializer(serializers.Serializer[dict[str, Any]]):
-    licence = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=200,
-        help_text="Licence of the labels, for the formats fire and release. Default: the licence "
-        "of the benchmark.",
-    )
-    texts = serializers.BooleanField(
-        default=False,
-        help_text="Add the texts of the captions, for the formats spreadsheet, jsonl, parquet and "
-        "release.",
-    )
-    hub_id = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=200,
-        help_text="Name of the data set on the Hugging Face Hub, for the format release.",
-    )
+class ExportSerializer(serializer_of(ExportOptions, "Export", without=("columns",))):  # type: ignore[misc]
     columns = serializers.CharField(
         default="",
         allow_blank=True,
@@ -43,4 +27,4 @@ def read_options(data: Mapping[str, Any]) -> ExportOptions:
     shape = ExportSerializer(data=data)
     shape.is_valid(raise_exception=True)
     columns = tuple(filter(None, shape.validated_data["columns"].split(",")))
-    return ExportOptions(**{**shape.validated_data, "columns": columns})
+    return build(ExportOptions, {**shape.validated_data, "columns": columns})

@@ -15,6 +15,7 @@ from django.core.validators import RegexValidator
 from django.forms.forms import DeclarativeFieldsMetaclass
 from rest_framework import serializers
 
+from hearth.shared.errors import HearthError, InvalidInput
 from hearth.shared.options import (
     Declared,
     Entry,
@@ -26,6 +27,7 @@ from hearth.shared.options import (
     plain,
     value_of,
 )
+from hearth.shared.uploads import check_is_readable
 
 T = TypeVar("T")
 LINE = {"autocomplete": "off", "dir": "auto"}
@@ -37,23 +39,38 @@ def check_printable(text: str) -> None:
         raise forms.ValidationError("Use only printable characters.")
 
 
+def _readable(declared: Declared) -> list[Any]:
+    """Return the check of the type of a file."""
+
+    def check(file: UploadedFile[Any]) -> None:
+        try:
+            check_is_readable(file, declared.option.expected)
+        except InvalidInput as error:
+            raise forms.ValidationError(str(error)) from None
+
+    return [check] if declared.option.expected else []
+
+
 # --- Forms -------------------------------------------------------------------------------------
 
 
 def form_field(declared: Declared) -> forms.Field:
     """Return the form field of an option."""
-    option, default = declared.option, None if declared.is_required else plain(declared.default)
+    option, default = (
+        declared.option,
+        None if declared.is_required else plain(declared.default),
+    )
     may_be_empty = not declared.is_required and (option.may_be_empty or default in (None, "", []))
     common: dict[str, Any] = {
         "label": option.title,
         "help_text": option.help,
         "required": not may_be_empty,
-        "initial": _shown(declared, default),
+        "initial": _shown(declared, default if option.suggested is None else option.suggested),
     }
     if widget := _widget(declared):
         common["widget"] = widget
     if declared.is_file:
-        return forms.FileField(**common)
+        return forms.FileField(validators=_readable(declared), **common)
     if declared.kind is bool:
         return _switch_field(declared, {**common, "required": False})
     if declared.choices or option.entry in (Entry.OFFERED, Entry.CHECKBOXES):
@@ -140,24 +157,37 @@ class OptionsMeta(DeclarativeFieldsMetaclass):
     def __new__(
         cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **kwargs: Any
     ) -> OptionsMeta:
-        declared = options_of(body["action"]) if "action" in body else ()
-        found = {option.page_name: form_field(option) for option in declared}
+        only = body.get("only", ())
+        found = {
+            declared.page_name: form_field(declared)
+            for declared in (options_of(body["action"]) if "action" in body else ())
+            if not only or declared.name in only
+        }
         return super().__new__(cls, name, bases, {**found, **body}, **kwargs)
 
 
 class OptionsForm(forms.Form, Generic[T], metaclass=OptionsMeta):
     """The form of an action.
 
-    `action` is the dataclass that declares its options. `offered` has the choices of options that
-    the page knows, such as the runs of a benchmark. A valid form has the options (`options`), and
-    the files that were sent (`sent_files`).
+    `action` is the dataclass that declares its options. If `only` has names, the form has only
+    these options and does not check them together. An option that a form sets to None is left out.
+    `required` has the options that this form requires although the action does not. `offered` has
+    the choices of options that the page knows, such as the runs of a benchmark. A valid form has
+    the options (`options`), and the files that were sent (`sent_files`).
     """
 
     action: ClassVar[type]
+    only: ClassVar[tuple[str, ...]] = ()
+    required: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def of(cls, options: T, **kwargs: Any) -> OptionsForm[T]:
         """Return the form that shows these options."""
+        return cls(initial=cls.shown(options), **kwargs)
+
+    @classmethod
+    def shown(cls, options: T) -> dict[str, Any]:
+        """Return these options as the fields of the form show them."""
         values = {
             declared.name: plain(value_of(options, declared))
             for declared in options_of(cls.action)
@@ -168,8 +198,9 @@ class OptionsForm(forms.Form, Generic[T], metaclass=OptionsMeta):
             value = values.get(declared.name)
             if whole := declared.option.part_of:
                 value = round(value * values[whole])
-            shown[declared.page_name] = _shown(declared, value)
-        return cls(initial=shown, **kwargs)
+            if declared.page_name in cls.base_fields:
+                shown[declared.page_name] = _shown(declared, value)
+        return shown
 
     def __init__(
         self,
@@ -178,6 +209,9 @@ class OptionsForm(forms.Form, Generic[T], metaclass=OptionsMeta):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        for name in self.required:
+            field = self.fields[name]
+            field.required = field.widget.is_required = True
         for name, choices in (offered or {}).items():
             self.fields[name].choices = list(choices)  # type: ignore[attr-defined]
 
@@ -195,7 +229,7 @@ class OptionsForm(forms.Form, Generic[T], metaclass=OptionsMeta):
 
     def check(self) -> None:
         """Check the options together, and show an error next to the field that causes it."""
-        if not hasattr(self.action, "check"):
+        if self.only or not hasattr(self.action, "check"):
             return
         try:
             self.options.check()  # type: ignore[attr-defined]
@@ -238,10 +272,7 @@ class OptionsForm(forms.Form, Generic[T], metaclass=OptionsMeta):
     @property
     def options(self) -> T:
         """The options of a valid form. The files have their names, but no paths yet."""
-        files = {
-            name: SentFile(Path(), file.name or "") for name, file in self.sent_files().items()
-        }
-        return build(self.action, {**self.values(), **files})
+        return build(self.action, {**self.values(), **_named(self.action, self.sent_files())})
 
     def sent_files(self) -> dict[str, UploadedFile[Any]]:
         """Return the files of a valid form by the names of the options."""
@@ -280,6 +311,15 @@ def _text(value: Any) -> str:
     return "" if value is None or value is False else str(value)
 
 
+def _named(action: type, files: Mapping[str, UploadedFile[Any]]) -> dict[str, SentFile]:
+    """Return files that are not stored yet as values of options, for checks."""
+    return {
+        declared.name: declared.file(Path(), files[declared.name].name or "")
+        for declared in options_of(action)
+        if declared.name in files
+    }
+
+
 # --- Serializers -------------------------------------------------------------------------------
 
 
@@ -304,10 +344,12 @@ class OptionsSerializer(serializers.Serializer[dict[str, Any]]):
             for declared in options_of(cls.action)
             if declared.is_file and values.get(declared.name)
         }
-        files = {name: SentFile(Path(), file.name or "") for name, file in sent.items()}
-        options: Any = build(cls.action, values | files)
-        if hasattr(options, "check"):
-            options.check()
+        options: Any = build(cls.action, values | _named(cls.action, sent))
+        try:
+            if hasattr(options, "check"):
+                options.check()
+        except OptionFault as fault:
+            raise fault_of_request(fault) from fault
         return options, sent
 
 
@@ -323,12 +365,18 @@ def serializer_of(
     return type(f"{name}Serializer", (OptionsSerializer,), body)
 
 
+def fault_of_request(fault: OptionFault) -> HearthError | serializers.ValidationError:
+    """Return the error of a request, by the name of the option if it is an error of one."""
+    return serializers.ValidationError({fault.field: [fault.reason]}) if fault.field else fault
+
+
 def serializer_field(declared: Declared) -> serializers.Field[Any, Any, Any, Any]:
     """Return the field of a request for an option."""
     option, kind = declared.option, declared.kind
     common: dict[str, Any] = {"help_text": f"{option.title}. {option.help}".strip()}
     if declared.is_file:
-        return serializers.FileField(required=declared.is_required, **common)
+        validators = _readable(declared)
+        return serializers.FileField(required=declared.is_required, validators=validators, **common)
     if not declared.is_required:
         common["default"] = plain(declared.default)
     if declared.is_optional:
@@ -343,6 +391,7 @@ def serializer_field(declared: Declared) -> serializers.Field[Any, Any, Any, Any
 def _one(declared: Declared, common: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
     option, kind = declared.option, declared.kind
     if choices := declared.choices:
+        common["allow_blank"] = declared.is_optional
         return serializers.ChoiceField(choices=list(choices.items()), **common)
     if kind is int:
         return serializers.IntegerField(min_value=option.low, max_value=option.high, **common)  # type: ignore[arg-type]

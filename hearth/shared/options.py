@@ -33,6 +33,7 @@ T = TypeVar("T")
 
 DEPTH_MAX = 1_000_000
 SEED_MAX = 2**63 - 1
+NAME_LENGTH = 100
 
 
 class OptionFault(InvalidInput):
@@ -49,11 +50,6 @@ class SentFile:
 
     path: Path
     source: str
-
-
-def sent_file(path: Path | None) -> SentFile | None:
-    """Return the file at a path of a command, if there is one. Errors name the path."""
-    return None if path is None else SentFile(path, str(path))
 
 
 class Entry(Enum):
@@ -92,7 +88,9 @@ class Option:
     invisible characters. may_be_empty: whether pages accept an empty field for the default.
     part_of: for a share that people state as a number of the last answers, the option with the
     number of these answers; commands read both from a text such as 18/20. attrs: attributes of the
-    form field. in_commands: False for an option that commands do not have.
+    form field. expected: a noun phrase for the content of a file, for the error about a file of
+    another type. suggested: what pages show at first, if it is not the default. in_commands: False
+    for an option that commands do not have.
     """
 
     title: str = ""
@@ -111,6 +109,8 @@ class Option:
     may_be_empty: bool = False
     positional: bool = False
     part_of: str = ""
+    expected: str = ""
+    suggested: Any = None
     in_commands: bool = True
     attrs: Mapping[str, Any] | None = None
 
@@ -153,7 +153,10 @@ class Declared:
 
     @property
     def is_file(self) -> bool:
-        return self.kind is SentFile
+        return issubclass(self.kind, SentFile)
+
+    def file(self, path: Path, source: str) -> SentFile:
+        return cast(SentFile, self.kind(path, source))
 
     @property
     def page_name(self) -> str:
@@ -172,6 +175,8 @@ class Declared:
         """Return the value of a plain one, as JSON, a form or a command has it."""
         if self.container is not None:
             return self.container(map(self.kind, plain or ()))
+        if self.is_optional and plain == "":
+            return None
         return plain if plain is None or isinstance(plain, self.kind) else self.kind(plain)
 
 
@@ -192,7 +197,7 @@ def _declared(action: type, within: tuple[str, ...]) -> Iterator[Declared]:
         if get_origin(hint) is Annotated:
             hint, *notes = get_args(hint)
             options = [note for note in notes if isinstance(note, Option)]
-        if isinstance(hint, type) and is_dataclass(hint) and hint is not SentFile:
+        if isinstance(hint, type) and is_dataclass(hint) and not issubclass(hint, SentFile):
             yield from _declared(hint, (*within, field.name))
         if not options:
             continue
@@ -285,7 +290,8 @@ def argument_of(declared: Declared) -> tuple[tuple[str, ...], dict[str, Any]]:
     arguments: dict[str, Any] = {"help": _help(declared), **_value_arguments(declared)}
     if option.positional:
         arguments.pop("metavar", None)
-        return (declared.name,), arguments
+        optional = {} if declared.is_required else {"nargs": "?", "default": declared.default}
+        return (declared.name,), {**arguments, **optional}
     arguments["dest"] = declared.name
     if declared.is_required:
         arguments["required"] = True
@@ -331,7 +337,7 @@ def read_options(action: type[T], arguments: Mapping[str, Any]) -> T:
                     right, last = value
                     values |= {declared.name: right / last, declared.option.part_of: last}
             elif declared.is_file and isinstance(value, Path):
-                values[declared.name] = sent_file(value)
+                values[declared.name] = declared.file(value, str(value))
             elif value or not declared.many:
                 values[declared.name] = value
     return build(action, values)
@@ -365,7 +371,9 @@ class _Choice:
 def _metavar(declared: Declared) -> str:
     if declared.option.part_of:
         return "18/20"
-    kinds: dict[type, str] = {SentFile: "FILE", int: "N", float: "NUMBER"}
+    if declared.is_file:
+        return "FILE"
+    kinds: dict[type, str] = {int: "N", float: "NUMBER"}
     return kinds.get(declared.kind, "NAME" if declared.many else "TEXT")
 
 

@@ -8,13 +8,16 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
 
 from hearth.shared.errors import Cancelled, HearthError, InvalidInput
 from hearth.shared.filetypes import HEAD_BYTES, describe_binary
+from hearth.shared.options import build, options_of
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -104,6 +107,19 @@ def uploaded_file(name: str) -> Path:
     if not storage.exists(name):
         raise Cancelled("The uploaded file was deleted.")
     return Path(storage.path(name))
+
+
+def options_of_job(action: type[T], params: Mapping[str, Any]) -> T:
+    """Return the options in the parameters of a job, with the files that were stored for it."""
+    stored = {**params.get("files", {})}
+    if "upload" in params:
+        stored["file"] = params
+    files = {
+        declared.name: declared.file(uploaded_file(file["upload"]), file["source"])
+        for declared in options_of(action)
+        if declared.is_file and (file := stored.get(declared.name))
+    }
+    return build(action, {**params, **files})
 
 
 def upload_sha256(name: str) -> str:

@@ -48,6 +48,7 @@ class PoolOptions:
             low=1,
             high=DEPTH_MAX,
             metavar="K",
+            suggested=10,
         ),
     ]
     runs: Annotated[

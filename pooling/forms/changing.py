@@ -7,11 +7,11 @@ from typing import Any
 from django import forms
 from django.core.validators import URLValidator
 
+from hearth.shared.options import NAME_LENGTH
 from pooling.forms.fields import check_printable
 from pooling.models import Benchmark, Run
 from pooling.services.changing_benchmarks import BENCHMARK_FIELDS
 from pooling.services.changing_runs import RUN_FIELDS
-from pooling.services.names import NAME_LENGTH
 
 TEXT_LENGTH = 5000
 WEB = ["http", "https"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django import forms
 
+from hearth.shared.options import NAME_LENGTH
 from pooling.forms.fields import check_printable
 from pooling.services.metadata import TRAIN
-from pooling.services.names import NAME_LENGTH
 
 CSV_HELP = "A CSV file, which can be compressed with gzip."
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from django import forms
 
-from hearth.shared.options import DEPTH_MAX
+from hearth.shared.options import DEPTH_MAX, NAME_LENGTH
 from pooling.core.direction import BOTH, Direction
 from pooling.core.run_file import FORMATS
 from pooling.forms.fields import check_printable
-from pooling.services.names import NAME_LENGTH
 
 FORMAT_CHOICES = [("auto", "Detect from the content")] + [
     (name, {"trec": "TREC run", "json": "JSON", "npy": "NumPy matrix (.npy)"}.get(name, name))

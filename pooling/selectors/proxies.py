@@ -10,10 +10,12 @@ from typing import cast
 import numpy as np
 
 from hearth.shared.errors import InvalidInput
+from hearth.shared.options import OptionFault
 from pooling.core.arrays import Int64s
 from pooling.core.proxies.distribution import Distribution, distribution_of
 from pooling.core.proxies.extremes import highest_and_lowest
 from pooling.core.proxies.proxy_file import open_matrix
+from pooling.core.proxies.request import ProxyRequest
 from pooling.core.proxies.training import positive_pairs
 from pooling.core.proxies.word_sets import Matrix
 from pooling.core.proxies.wordnet import DEBIAN
@@ -62,9 +64,21 @@ def captions_of_videos(benchmark: Benchmark) -> list[list[str]]:
     return groups
 
 
+NEEDS_WORDNET = (
+    "This method needs WordNet, which is not installed here. Upload it in the field WordNet below, "
+    "or install it: on Debian or Ubuntu, run apt-get install wordnet-base."
+)
+
+
 def has_wordnet() -> bool:
     """Return whether WordNet is installed on this machine."""
     return (DEBIAN / "index.noun").is_file()
+
+
+def check_wordnet(request: ProxyRequest) -> None:
+    """Raise `OptionFault` if the method needs WordNet, which is neither sent nor installed."""
+    if request.needs_wordnet and request.lexicon is None and not has_wordnet():
+        raise OptionFault("method", NEEDS_WORDNET)
 
 
 def distribution_of_proxy(proxy: Proxy) -> Distribution:

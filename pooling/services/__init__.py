@@ -53,6 +53,7 @@ from pooling.services.preparing import prepare_uploads
 from pooling.services.proxies import (
     AddedProxy,
     ProxyReport,
+    add_proxy,
     compute_proxy,
     compute_requested,
     import_embeddings,
@@ -94,6 +95,7 @@ __all__ = [
     "TrainSplitReport",
     "accept_import",
     "add_folder",
+    "add_proxy",
     "archive_benchmark",
     "ask_for_confirmation",
     "begin_import",

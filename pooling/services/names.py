@@ -7,8 +7,7 @@ from typing import Any
 from django.db.models import Model, QuerySet
 
 from hearth.shared.errors import InvalidInput
-
-NAME_LENGTH = 100
+from hearth.shared.options import NAME_LENGTH
 
 
 def check_name(name: str, noun: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from pooling.core.proxies.distribution import distribution_of
 from pooling.core.proxies.embeddings import fill_cosine, group_vectors, read_vectors
 from pooling.core.proxies.options import ProxyOptions, compute_from_captions
 from pooling.core.proxies.proxy_file import copy_matrix, new_matrix, open_matrix
-from pooling.core.proxies.request import LEXICON, ProxyRequest, SentFile
+from pooling.core.proxies.request import ProxyRequest, ProxyUpload, SentFile
 from pooling.core.proxies.wordnet import DEBIAN
 from pooling.enums import PoolingAct, ProxyMethod
 from pooling.models import Benchmark, Proxy, proxy_storage
@@ -109,28 +108,55 @@ def compute_requested(
     *,
     benchmark: Benchmark,
     request: ProxyRequest,
-    files: Mapping[str, SentFile],
     by: Actor,
-    name: str = "",
     progress: Progress = no_progress,
 ) -> AddedProxy:
     """Compute a proxy as `compute_proxy` does, with the files that came with the request.
 
-    files: the files by their names in `core.proxies.request.FILES`. A lexicon is an archive or a
-    folder. Raises `InvalidInput` if a file is missing or has an error.
+    A lexicon is an archive or a folder. Raises `InvalidInput` if a file is missing or has an error.
     """
     check_can_add_proxy(by, benchmark)
     with ExitStack() as stack:
         wordnet = DEBIAN
-        if LEXICON in files:
-            wordnet = stack.enter_context(unpacked_wordnet(files[LEXICON]))
+        if request.lexicon is not None:
+            wordnet = stack.enter_context(unpacked_wordnet(request.lexicon))
         return compute_proxy(
             benchmark=benchmark,
-            options=request.options(files, wordnet),
+            options=request.options(wordnet),
             by=by,
-            name=name,
+            name=request.name,
             progress=progress,
         )
+
+
+def add_proxy(
+    *,
+    benchmark: Benchmark,
+    sent: ProxyUpload,
+    by: Actor,
+    progress: Progress = no_progress,
+) -> AddedProxy:
+    """Import a matrix, or compute a proxy from embeddings. Raises what these functions raise."""
+    sent.check()
+    if sent.file is not None:
+        return import_proxy(
+            benchmark=benchmark,
+            path=sent.file.path,
+            source=sent.file.source,
+            keys=sent.keys,
+            name=sent.name,
+            by=by,
+            progress=progress,
+        )
+    return import_embeddings(
+        benchmark=benchmark,
+        captions=sent.caption_embeddings,
+        videos=sent.video_embeddings,
+        own_is_one=not sent.own_as_computed,
+        name=sent.name,
+        by=by,
+        progress=progress,
+    )
 
 
 def import_proxy(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -18,11 +19,13 @@ from hearth.requests.files import receives_files
 from hearth.shared.downloads import attachment, download_json
 from hearth.shared.errors import InvalidInput
 from hearth.shared.numbers import count, exact_percent, percent, with_percent
+from hearth.shared.options import as_params
 from hearth.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
 from hearth.shared.tables import Column, Order
 from hearth.shared.uploads import stored_uploads
 from pooling.charts import distribution_chart, distribution_text
 from pooling.core.proxies.distribution import THRESHOLDS
+from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.enums import ProxyMethod
 from pooling.exports import EXPORTS, TrainingOptions, file_name
 from pooling.forms.proxies import EmbeddingsForm, MatrixForm, ProxyForm, TrainingForm
@@ -182,7 +185,7 @@ def proxy_export(request: HttpRequest, key: str, pk: int, export: str) -> HttpRe
         raise Http404
     form = TrainingForm({"threshold": 0.5, **request.GET.dict()})
     check_form(form)
-    return export_response(found, export, form.options(), request.method or "")
+    return export_response(found, export, form.options, request.method or "")
 
 
 def export_response(
@@ -206,11 +209,9 @@ def proxy_compute(request: HttpRequest, key: str) -> HttpResponse:
     check_can_add_proxy(request.user, benchmark)
     form = ProxyForm(**form_data(request))
     if request.method == "POST" and form.is_valid():
-        wanted = form.request()
-        name = form.cleaned_data["name"]
-        title = f"Compute the proxy {name or wanted.method} of {benchmark.name}"
-        params = {"name": name, "request": wanted.values()}
-        return _start(request, benchmark, form, "compute_proxy", title, params)
+        wanted, files = form.options, form.options.used(form.sent_files())
+        title = f"Compute the proxy {wanted.name or wanted.method} of {benchmark.name}"
+        return _start(request, benchmark, "compute_proxy", title, wanted, files)
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -245,11 +246,8 @@ def _upload(
     check_can_add_proxy(request.user, benchmark)
     if request.method == "POST" and form.is_valid():
         files = form.sent_files()
-        params = {
-            name: value for name, value in form.cleaned_data.items() if name not in form.files_of
-        }
         title = f"Import the {noun} {next(iter(files.values())).name} into {benchmark.name}"
-        return _start(request, benchmark, form, kind, title, params)
+        return _start(request, benchmark, kind, title, form.options, files)
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -265,17 +263,17 @@ def _upload(
 def _start(
     request: HttpRequest,
     benchmark: Benchmark,
-    form: ProxyForm | MatrixForm | EmbeddingsForm,
     kind: str,
     title: str,
-    params: dict[str, Any],
+    wanted: ProxyRequest | ProxyUpload,
+    files: dict[str, UploadedFile[Any]],
 ) -> HttpResponse:
-    with stored_uploads(form.sent_files()) as stored:
+    with stored_uploads(files) as stored:
         return start_job(
             request,
             kind=kind,
             title=title,
-            params={"benchmark": benchmark.key, **params, **stored},
+            params={"benchmark": benchmark.key, **as_params(wanted), **stored},
             benchmark_key=benchmark.key,
         )
 

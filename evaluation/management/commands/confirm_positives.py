@@ -7,9 +7,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.services import open_confirmation
-from evaluation.release.selectors import LATEST, find_label_set, positives_to_confirm
+from evaluation.release.selectors import ConfirmOptions, find_label_set, positives_to_confirm
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
+from hearth.shared.options import add_options, read_options
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import get_run
 
@@ -22,43 +23,20 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        which = parser.add_mutually_exclusive_group(required=True)
-        which.add_argument(
-            "--run", metavar="NAME", help="name of the run whose sole positives are confirmed"
-        )
-        which.add_argument("--all", action="store_true", help="confirm all positives")
-        parser.add_argument(
-            "--cutoff",
-            type=int,
-            default=10,
-            metavar="K",
-            help="with --run: the k of C@k; default: 10",
-        )
-        parser.add_argument(
-            "--labels",
-            default=LATEST,
-            help="label set: latest or a version number; default: latest",
-        )
-        parser.add_argument(
-            "--name",
-            default="",
-            help="name of the campaign, which annotators see; default: the key and a number",
-        )
-        parser.add_argument(
-            "--seed", type=int, default=0, help="seed of the task order; default: 0"
-        )
+        add_options(parser, ConfirmOptions)
 
     def run(self, **options: Any) -> dict[str, Any]:
-        benchmark = get_benchmark(options["key"])
-        run = None if options["all"] else get_run(benchmark, options["run"])
-        label_set = find_label_set(benchmark, options["labels"])
-        count, codes = positives_to_confirm(label_set, run, options["cutoff"])
+        benchmark, wanted = get_benchmark(options["key"]), read_options(ConfirmOptions, options)
+        wanted.check()
+        run = None if wanted.all else get_run(benchmark, wanted.run)
+        label_set = find_label_set(benchmark, wanted.labels)
+        count, codes = positives_to_confirm(label_set, run, wanted.cutoff or 10)
         campaign = open_confirmation(
             benchmark=benchmark,
             by=OPERATOR,
             codes=codes,
-            seed=options["seed"],
-            name=options["name"],
+            seed=wanted.seed,
+            name=wanted.name,
         )
         return {
             "campaign": campaign.pk,

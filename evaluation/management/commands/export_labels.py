@@ -7,12 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.release.exports import FORMATS, JUDGMENT_COLUMNS, ExportOptions
+from evaluation.release.exports import FORMATS, ExportOptions
 from evaluation.release.selectors import LATEST, get_published
 from evaluation.release.services import export_label_set
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
 from hearth.shared.files import write_output
+from hearth.shared.options import add_options, read_options
 from pooling.selectors.benchmarks import get_benchmark
 
 
@@ -33,34 +34,7 @@ class Command(HearthCommand):
         parser.add_argument(
             "--output", type=Path, required=True, metavar="FILE", help="file to write"
         )
-        parser.add_argument(
-            "--licence",
-            default="",
-            help="licence of the labels, for the formats fire and release; default: that of the "
-            "benchmark",
-        )
-        parser.add_argument(
-            "--texts",
-            action="store_true",
-            help="add the texts of the captions, for the formats spreadsheet, jsonl, parquet and "
-            "release",
-        )
-        parser.add_argument(
-            "--column",
-            dest="columns",
-            action="append",
-            default=[],
-            metavar="NAME",
-            help="an additional column of the format judgments, repeatable: "
-            f"{', '.join(JUDGMENT_COLUMNS)}",
-        )
-        parser.add_argument(
-            "--hub-id",
-            default="",
-            metavar="NAME",
-            help="name of the data set on the Hugging Face Hub, for the format release; default: "
-            "KEY",
-        )
+        add_options(parser, ExportOptions)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # This command has its own option --version, which replaces that of Django.
@@ -68,12 +42,7 @@ class Command(HearthCommand):
 
     def run(self, **options: Any) -> dict[str, Any]:
         label_set = get_published(get_benchmark(options["key"]), options["label_set"])
-        chosen = ExportOptions(
-            licence=options["licence"],
-            texts=options["texts"],
-            hub_id=options["hub_id"],
-            columns=tuple(options["columns"]),
-        )
+        chosen = read_options(ExportOptions, options)
         pieces = export_label_set(
             label_set=label_set, format=options["format"], options=chosen, by=OPERATOR
         )

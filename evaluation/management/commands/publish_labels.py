@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.release.enums import Change
-from evaluation.release.services import publish_label_set
+from evaluation.release.services import PublishOptions, publish_label_set
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
+from hearth.shared.options import add_options, read_options
 from hearth.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
@@ -19,27 +19,16 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument(
-            "--allow-pending",
-            action="store_true",
-            help="publish although pairs are pending or in conflict; they have no label in the set",
-        )
-        parser.add_argument(
-            "--change",
-            choices=Change.values,
-            help="part of the version number to increase: patch (changed labels), minor (new "
-            "pairs) or major (changed guidelines or rules, or removed pairs); default: by this "
-            "rule",
-        )
-        parser.add_argument("--notes", default="", help="what is new, for readers of the label set")
+        add_options(parser, PublishOptions)
 
     def run(self, **options: Any) -> dict[str, Any]:
+        wanted = read_options(PublishOptions, options)
         label_set = publish_label_set(
             benchmark=get_benchmark(options["key"]),
             by=OPERATOR,
-            allow_pending=options["allow_pending"],
-            change=Change(options["change"]) if options["change"] else None,
-            notes=options["notes"],
+            allow_pending=wanted.allow_pending,
+            change=wanted.change,
+            notes=wanted.notes,
             progress=self.progress,
         )
         return {

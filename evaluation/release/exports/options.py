@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from hearth.shared.options import Option
 
 # The columns of the details file of a label set (`LabelSet.details_file`).
 JUDGMENT_COLUMNS = ("judged_at", "seconds", "guideline", "missing")
@@ -11,17 +13,43 @@ JUDGMENT_COLUMNS = ("judged_at", "seconds", "guideline", "missing")
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """The options of an export. Each format accepts some of them.
+    """The options of an export. Each format accepts some of them."""
 
-    licence: the licence of the labels. texts: whether rows contain the text of the caption.
-    hub_id: the name of the data set on the Hugging Face Hub. columns: additional columns of the
-    format `judgments`, from `JUDGMENT_COLUMNS`.
-    """
-
-    licence: str = ""
-    texts: bool = False
-    hub_id: str = ""
-    columns: tuple[str, ...] = ()
+    licence: Annotated[
+        str,
+        Option(
+            "Licence",
+            "The licence of the labels, for the formats fire and release; by default, that of the "
+            "benchmark.",
+            length=200,
+        ),
+    ] = ""
+    texts: Annotated[
+        bool,
+        Option(
+            "Texts",
+            "Add the texts of the captions, for the formats spreadsheet, jsonl, parquet and "
+            "release.",
+        ),
+    ] = False
+    hub_id: Annotated[
+        str,
+        Option(
+            "Hub id",
+            "The name of the data set on the Hugging Face Hub, for the format release; by default, "
+            "the key of the benchmark.",
+            length=200,
+            metavar="NAME",
+        ),
+    ] = ""
+    columns: Annotated[
+        tuple[str, ...],
+        Option(
+            "Columns",
+            f"Additional columns of the format judgments: {', '.join(JUDGMENT_COLUMNS)}.",
+            flag="column",
+        ),
+    ] = ()
 
 
 DEFAULT = ExportOptions()

@@ -33,6 +33,7 @@ from evaluation.release.selectors.outcomes import (
 )
 from evaluation.release.selectors.positives_to_confirm import (
     CUTOFFS,
+    ConfirmOptions,
     positive_counts,
     positives_to_confirm,
     unconfirmed_sole_positives,
@@ -43,6 +44,7 @@ __all__ = [
     "LATEST",
     "ORIGINAL",
     "BenchmarkOutcomes",
+    "ConfirmOptions",
     "CurrentLabels",
     "agreement_figures",
     "benchmark_outcomes",

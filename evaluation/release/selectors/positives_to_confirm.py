@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,15 @@ from annotation.selectors.campaigns import confirmed_pairs
 from evaluation.core.relevance.deciding import sole_positives
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSource
-from evaluation.release.selectors.labels import label_set_judged, label_set_labels, original_judged
+from evaluation.release.selectors.labels import (
+    LATEST,
+    label_set_judged,
+    label_set_labels,
+    original_judged,
+)
 from hearth.shared.caches import process_cache as cache
 from hearth.shared.errors import InvalidInput
+from hearth.shared.options import Option, OptionFault, Seed
 from pooling.core.equal_texts import text_pair_codes
 from pooling.models import Run
 from pooling.selectors.captions import first_equal_captions
@@ -29,6 +36,45 @@ CUTOFFS = (1, 5, 10)
 # Neither runs nor label sets change, so the counts never become outdated. They expire only to free
 # memory.
 CACHE_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmOptions:
+    """The positives for which a campaign requests second labels."""
+
+    run: Annotated[
+        str, Option("Run", "The run whose sole positives are confirmed.", metavar="NAME")
+    ] = ""
+    all: Annotated[
+        bool,
+        Option("All", "Confirm all positives of the label set, on which AP, R@k and nDCG depend."),
+    ] = False
+    cutoff: Annotated[
+        int | None,
+        Option("Cutoff", "With a run: the k of C@k; by default, 10.", low=1, metavar="K"),
+    ] = None
+    labels: Annotated[
+        str,
+        Option("Labels", "The version of the label set; by default, the newest.", metavar="LABELS"),
+    ] = LATEST
+    name: Annotated[
+        str,
+        Option(
+            "Name",
+            "The name of the campaign, which annotators see; by default, the key and a number.",
+            length=200,
+        ),
+    ] = ""
+    seed: Annotated[Seed, Option(help="The seed of the task order.")] = 0
+
+    def check(self) -> None:
+        """Raise `OptionFault` unless there is a run, or all positives are chosen."""
+        if self.all == bool(self.run) or (self.all and self.cutoff is not None):
+            raise OptionFault(
+                "",
+                "Send `run`, with or without `cutoff`, for sole positives, or `all` for all "
+                "positives.",
+            )
 
 
 @dataclass(frozen=True, slots=True)

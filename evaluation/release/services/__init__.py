@@ -13,7 +13,7 @@ from evaluation.release.services.drafts import (
 )
 from evaluation.release.services.label_arrays import store_missing_arrays
 from evaluation.release.services.label_sets import (
-    NOTES_LENGTH,
+    PublishOptions,
     Unsettled,
     check_settled,
     export_label_set,
@@ -23,8 +23,8 @@ from evaluation.release.services.label_sets import (
 __all__ = [
     "DRAFT_JOB",
     "MAX_DRAFT_AGE",
-    "NOTES_LENGTH",
     "SETTLED_FOR",
+    "PublishOptions",
     "Unsettled",
     "begin_draft",
     "check_settled",

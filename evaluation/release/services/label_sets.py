@@ -7,6 +7,8 @@ import secrets
 import uuid
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Annotated
 
 from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
@@ -51,6 +53,7 @@ from hearth.audit.services import record
 from hearth.shared.arrays import numbered
 from hearth.shared.bulk import snapshot
 from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.options import Entry, Option
 from hearth.shared.progress import Progress, no_progress
 from hearth.webhooks.models import Event
 from hearth.webhooks.services import announce
@@ -79,6 +82,38 @@ def check_settled(counts: OutcomeCounts) -> None:
     """Raise `Unsettled` if a pair is pending or in conflict."""
     if counts.unsettled:
         raise Unsettled(counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishOptions:
+    """A label set to publish."""
+
+    change: Annotated[
+        Change | None,
+        Option(
+            "Version number",
+            "The part to increase: patch (changed labels), minor (new pairs) or major (changed "
+            "guidelines or rules, or removed pairs). By default, this rule chooses it.",
+            entry=Entry.RADIO,
+        ),
+    ] = None
+    notes: Annotated[
+        str,
+        Option(
+            "Notes",
+            "What is new, for readers of the label set. Notes cannot be changed later.",
+            length=NOTES_LENGTH,
+            entry=Entry.AREA,
+            attrs={"rows": 5, "dir": "auto"},
+        ),
+    ] = ""
+    allow_pending: Annotated[
+        bool,
+        Option(
+            "Publish although pairs are pending or in conflict",
+            "They have no label in the label set.",
+        ),
+    ] = False
 
 
 def publish_label_set(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, TypeVar
 
+from hearth.shared import options
 from hearth.shared.errors import InvalidInput
+from hearth.shared.options import NAME_LENGTH, Entry, Group, Option, OptionFault
 from pooling.core.lines import TextBlocks
 from pooling.core.proxies.meteor import Synonyms
 from pooling.core.proxies.options import Method, ProxyOptions
@@ -22,11 +24,34 @@ from pooling.core.proxies.stop_words import (
 from pooling.core.proxies.wordnet import DEBIAN, Part
 from pooling.core.proxies.words import PERCENT, Split
 
-OWN_WORDS: Final = "own_words"
-VERB_CLASSES, NOUN_CLASSES = "verb_classes", "noun_classes"
-LEXICON: Final = "lexicon"
-FILES: Final = (OWN_WORDS, VERB_CLASSES, NOUN_CLASSES, LEXICON)
-"""The names of the files that can come with a request."""
+T = TypeVar("T")
+
+NAME = Option(
+    "Name",
+    "By default, the name of the method.",
+    length=NAME_LENGTH,
+    printable=True,
+    attrs={"autocomplete": "off", "dir": "auto"},
+)
+OWN_AS_COMPUTED = Option(
+    "Value of a video and its own caption",
+    choices={
+        "": "1, as in equation 5 of Wray et al.",
+        "on": "The computed value, as in the published code",
+    },
+    entry=Entry.RADIO,
+)
+KEYS = Option(
+    "Keys of a matrix",
+    "A JSON file with two lists: the ids of the captions in the order of the rows, and the ids of "
+    "the videos in the order of the columns. By default, both are in the order of the benchmark.",
+)
+OWN = Group("Own captions, and several captions per video", is_folded=True)
+BOW = Group("Words of BoW", is_folded=True)
+WORDS = Group("Verbs and nouns of PoS and SYN", is_folded=True)
+SENSES = Group("Senses of SYN", is_folded=True)
+SYNONYMS = Group("Synonyms of METEOR", is_folded=True)
+WORDNET = Group("WordNet for SYN and METEOR", is_folded=True)
 
 
 class StopList(StrEnum):
@@ -35,13 +60,7 @@ class StopList(StrEnum):
     OWN = "own"
 
 
-@dataclass(frozen=True, slots=True)
-class SentFile:
-    """A file, and its name for errors."""
-
-    path: Path
-    source: str
-
+class SentFile(options.SentFile):
     def blocks(self) -> TextBlocks:
         return TextBlocks(self.path, source=self.source)
 
@@ -60,73 +79,205 @@ def sent_file(path: Path | None) -> SentFile | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyRequest:
-    """The method and its options, without the files. `ProxyOptions` describes them."""
+    """A proxy that is computed from captions. A method ignores the options of other methods."""
 
-    method: Method
-    stop_words: StopList = StopList.SPACY
-    white_space: bool = False
-    percent: int = PERCENT
-    commands: bool = False
-    lemmas_by_tagger: bool = False
-    synonyms_of_words: bool = False
-    own_as_computed: bool = False
+    method: Annotated[
+        Method,
+        Option(
+            "Method",
+            choices={
+                Method.BOW: "BoW: the overlap of the words",
+                Method.POS: "PoS: the overlap of the verbs and of the nouns",
+                Method.SYN: "SYN: like PoS, but words with the same sense are equal",
+                Method.METEOR: "METEOR: equal words, stems and synonyms, and their order",
+            },
+            entry=Entry.RADIO,
+            positional=True,
+            suggested=Method.BOW,
+        ),
+    ]
+    name: Annotated[str, NAME] = ""
+    own_as_computed: Annotated[bool, OWN_AS_COMPUTED, Option(group=OWN)] = False
+    percent: Annotated[
+        int,
+        Option(
+            "Minimum share of a video’s captions that contain a word (%)",
+            "BoW, PoS and SYN use it for videos with several captions. At 25 %, a video with 20 "
+            "captions keeps the words that at least 5 of them contain. METEOR compares several "
+            "captions by the match kernel of Wray et al. instead.",
+            low=1,
+            high=100,
+            group=OWN,
+        ),
+    ] = PERCENT
+    stop_words: Annotated[
+        StopList,
+        Option(
+            "Stop words",
+            "The words to leave out. spaCy’s list contains put, take, get, give, make, move and "
+            "can, which are common words in kitchens.",
+            choices={
+                StopList.SPACY: "spaCy’s 326 English stop words, as in Wray et al.",
+                StopList.NONE: "None",
+                StopList.OWN: "My own list",
+            },
+            entry=Entry.RADIO,
+            group=BOW,
+        ),
+    ] = StopList.SPACY
+    own_words: Annotated[
+        SentFile | None,
+        Option(
+            "Own stop words",
+            "A text file with one word per line.",
+            expected="A text file",
+            group=BOW,
+        ),
+    ] = None
+    white_space: Annotated[
+        bool,
+        Option(
+            "Split captions at any white space",
+            "By default, captions are split at single spaces, as the published code does. Two "
+            "spaces in a row then give an empty word.",
+            group=BOW,
+        ),
+    ] = False
+    commands: Annotated[
+        bool,
+        Option(
+            "Captions are commands, such as “wash hands”",
+            "The tagger then reads each caption as if it began with “I”, because it would "
+            "otherwise take the verb for a noun.",
+            group=WORDS,
+        ),
+    ] = False
+    verb_classes: Annotated[
+        SentFile | None,
+        Option(
+            "Classes of verbs",
+            "A CSV file with the columns id and instances, as in EPIC-KITCHENS. Words of the same "
+            "class are equal. Without classes, the simplified Lesk algorithm selects the senses of "
+            "WordNet.",
+            expected="A text file",
+            group=SENSES,
+        ),
+    ] = None
+    noun_classes: Annotated[
+        SentFile | None,
+        Option("Classes of nouns", "The same for nouns.", expected="A text file", group=SENSES),
+    ] = None
+    lemmas_by_tagger: Annotated[
+        bool,
+        Option(
+            "Look up classes by the tagger’s lemmas",
+            "This needs no WordNet. By default, the lemmas are WordNet’s.",
+            group=SENSES,
+        ),
+    ] = False
+    synonyms_of_words: Annotated[
+        bool,
+        Option(
+            "Look up synonyms of words, not of stems",
+            "NLTK looks up stems, which loses synonyms: “automobile” becomes “automobil”.",
+            group=SYNONYMS,
+        ),
+    ] = False
+    lexicon: Annotated[
+        SentFile | None,
+        Option(
+            "WordNet",
+            "A .zip or .tar.gz archive with the files index.*, data.* and *.exc, such as NLTK’s "
+            "wordnet.zip. By default, the installed WordNet is used.",
+            flag="wordnet",
+            group=WORDNET,
+        ),
+    ] = None
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> ProxyRequest:
-        """Return the request in `values`. Other keys are ignored. Missing options have defaults."""
-        known = {name: values[name] for name in cls.__dataclass_fields__ if name in values}
-        request = cls(**known)
-        return replace(
-            request, method=Method(request.method), stop_words=StopList(request.stop_words)
-        )
+    def check(self) -> None:
+        """Check the options together. Raises `OptionFault`."""
+        if self.stop_words is StopList.OWN and self.own_words is None:
+            raise OptionFault("own_words", "Add the file with your own stop words.")
+        if (self.verb_classes is None) != (self.noun_classes is None):
+            missing = "noun_classes" if self.noun_classes is None else "verb_classes"
+            raise OptionFault(missing, "Add both tables, the classes of verbs and those of nouns.")
 
-    def values(self) -> dict[str, Any]:
-        """Return the request as values that JSON can hold."""
-        return {name: _plain(value) for name, value in asdict(self).items()}
+    def used(self, files: Mapping[str, T]) -> dict[str, T]:
+        """Return those of the files that the method reads, by their names."""
+        names: dict[Method, tuple[str, ...]] = {
+            Method.SYN: ("verb_classes", "noun_classes", "lexicon"),
+            Method.METEOR: ("lexicon",),
+        }
+        if self.stop_words is StopList.OWN:
+            names[Method.BOW] = ("own_words",)
+        return {name: file for name, file in files.items() if name in names.get(self.method, ())}
 
-    def needs_wordnet(self, *, has_classes: bool) -> bool:
-        by_classes = has_classes and self.lemmas_by_tagger
+    @property
+    def needs_wordnet(self) -> bool:
+        by_classes = self.verb_classes is not None and self.lemmas_by_tagger
         return self.method is Method.METEOR or (self.method is Method.SYN and not by_classes)
 
-    def options(self, files: Mapping[str, SentFile], wordnet: Path = DEBIAN) -> ProxyOptions:
+    def options(self, wordnet: Path = DEBIAN) -> ProxyOptions:
         """Read the files and return the options. wordnet: the folder of WordNet.
 
         Raises InvalidInput if an option is out of range, or a file is missing or has an error.
         """
         if not 1 <= self.percent <= 100:
             raise InvalidInput("The minimum share must be from 1 to 100 %.")
+        self.check()
         return ProxyOptions(
             self.method,
-            stop_words=_stop_words(self.stop_words, files.get(OWN_WORDS)),
+            stop_words=self._stop_words(),
             split=Split.WHITE_SPACE if self.white_space else Split.SPACES,
             percent=self.percent,
             commands=self.commands,
-            classes=_classes(files.get(VERB_CLASSES), files.get(NOUN_CLASSES)),
+            classes=self._classes(),
             lemmas_by_tagger=self.lemmas_by_tagger,
             synonyms=Synonyms.OF_WORDS if self.synonyms_of_words else Synonyms.OF_STEMS,
             own_is_one=not self.own_as_computed,
             wordnet=wordnet,
         )
 
+    def _stop_words(self) -> StopWords:
+        if self.own_words is not None and self.stop_words is StopList.OWN:
+            return own_stop_words(self.own_words.lines())
+        return spacy_stop_words() if self.stop_words is StopList.SPACY else NO_STOP_WORDS
 
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, StrEnum) else value
-
-
-def _stop_words(kind: StopList, own: SentFile | None) -> StopWords:
-    if kind is StopList.NONE:
-        return NO_STOP_WORDS
-    if kind is StopList.SPACY:
-        return spacy_stop_words()
-    if own is None:
-        raise InvalidInput("Add the file with your own stop words.")
-    return own_stop_words(own.lines())
+    def _classes(self) -> dict[Part, dict[str, int]] | None:
+        if self.verb_classes is None or self.noun_classes is None:
+            return None
+        files = {Part.VERB: self.verb_classes, Part.NOUN: self.noun_classes}
+        return {part: read_classes(file.blocks()) for part, file in files.items()}
 
 
-def _classes(verbs: SentFile | None, nouns: SentFile | None) -> dict[Part, dict[str, int]] | None:
-    if verbs is None and nouns is None:
-        return None
-    if verbs is None or nouns is None:
-        raise InvalidInput("Add both tables, the classes of verbs and those of nouns.")
-    files = {Part.VERB: verbs, Part.NOUN: nouns}
-    return {part: read_classes(file.blocks()) for part, file in files.items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyUpload:
+    """A proxy that another program computed: a matrix, or embeddings of captions and videos."""
+
+    file: Annotated[
+        SentFile | None,
+        Option("Matrix", "A .npy file of float16, float32 or float64.", positional=True),
+    ] = None
+    keys: Annotated[SentFile | None, KEYS] = None
+    caption_embeddings: Annotated[
+        SentFile | None,
+        Option(
+            "Embeddings of captions",
+            "A .npy matrix with a row for each caption, in the order of the benchmark.",
+        ),
+    ] = None
+    video_embeddings: Annotated[
+        SentFile | None,
+        Option(
+            "Embeddings of videos",
+            "A .npy matrix with a row for each video. Without it, the embedding of a video is the "
+            "mean of those of its own captions.",
+        ),
+    ] = None
+    name: Annotated[str, NAME, Option(help="By default, the name of the first file.")] = ""
+    own_as_computed: Annotated[bool, OWN_AS_COMPUTED] = False
+
+    def check(self) -> None:
+        """Raise `OptionFault` unless there is either a matrix or embeddings."""
+        if (self.file is None) == (not self.caption_embeddings and not self.video_embeddings):
+            raise OptionFault("", "Name either the file of a matrix, or embeddings.")

@@ -10,7 +10,8 @@ from django.core.management.base import CommandParser
 from hearth.shared.commands import HearthCommand
 from hearth.shared.errors import InvalidInput
 from hearth.shared.files import is_standard_output, regular_target, write_output
-from pooling.exports import ANCHORS, CAPTION, EXPORTS, TrainingOptions
+from hearth.shared.options import add_options, read_options
+from pooling.exports import EXPORTS, TrainingOptions
 from pooling.models import Proxy
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.proxies import get_proxy
@@ -31,38 +32,11 @@ class Command(HearthCommand):
         parser.add_argument(
             "--as", dest="kind", choices=KINDS, default="matrix", help="default: matrix"
         )
-        parser.add_argument(
-            "--threshold",
-            type=float,
-            default=0.5,
-            metavar="T",
-            help="lowest value of a positive pair; default: 0.5",
-        )
-        parser.add_argument(
-            "--anchor",
-            choices=ANCHORS,
-            default=CAPTION,
-            help="anchor of triplets; default: caption",
-        )
-        parser.add_argument(
-            "--negatives",
-            type=int,
-            default=1,
-            metavar="N",
-            help="negatives per positive; default: 1",
-        )
-        parser.add_argument(
-            "--seed", type=int, default=0, help="seed that draws the negatives; default: 0"
-        )
+        add_options(parser, TrainingOptions)
 
     def run(self, **options: Any) -> dict[str, Any]:
         proxy = get_proxy(get_benchmark(options["key"]), options["name"])
-        training = TrainingOptions(
-            threshold=options["threshold"],
-            anchor=options["anchor"],
-            negatives=options["negatives"],
-            seed=options["seed"],
-        )
+        training = read_options(TrainingOptions, options)
         training.check()
         output, kind = options["output"], options["kind"]
         if kind == "matrix" and (is_standard_output(output) or regular_target(output) is None):

@@ -183,7 +183,7 @@ def test_the_page_shows_and_changes_the_current_policy(campaign: Campaign, desk:
     changed |= {"after": str(CampaignChange.objects.get().pk)}
     assert {name: str(form[name].value()) for name in FORM} == changed
     assert [
-        (fieldset.title, fieldset.is_open) for fieldset in form.fieldsets() if fieldset.is_collapsed
+        (fieldset.title, fieldset.is_open) for fieldset in form.fieldsets() if fieldset.is_folded
     ] == [
         ("Entry requirement", True),
         ("Control pairs", False),

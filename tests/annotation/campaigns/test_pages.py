@@ -68,7 +68,7 @@ def test_the_form_shows_the_default_policy(unjudged: Campaign, lead: Client) -> 
     }
     assert shown == USUAL
     collapsed = {
-        fieldset.title: fieldset.is_open for fieldset in form.fieldsets() if fieldset.is_collapsed
+        fieldset.title: fieldset.is_open for fieldset in form.fieldsets() if fieldset.is_folded
     }
     assert set(collapsed.values()) == {False}
     lead.post("/benchmarks/tiny/campaigns/new/", USUAL)
