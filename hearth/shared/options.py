@@ -87,10 +87,11 @@ class Option:
     the option. pattern: the regular expression of a text. printable: whether a text must not have
     invisible characters. may_be_empty: whether pages accept an empty field for the default.
     part_of: for a share that people state as a number of the last answers, the option with the
-    number of these answers; commands read both from a text such as 18/20. attrs: attributes of the
-    form field. expected: a noun phrase for the content of a file, for the error about a file of
-    another type. suggested: what pages show at first, if it is not the default. in_commands: False
-    for an option that commands do not have.
+    number of these answers; commands read both from a text such as 18/20. is_alternative: whether
+    commands need exactly one of all such options. attrs: attributes of the form field. expected: a
+    noun phrase for the content of a file, for the error about a file of another type. suggested:
+    what pages show at first, if it is not the default. in_commands: False for an option that
+    commands do not have.
     """
 
     title: str = ""
@@ -109,6 +110,7 @@ class Option:
     may_be_empty: bool = False
     positional: bool = False
     part_of: str = ""
+    is_alternative: bool = False
     expected: str = ""
     suggested: Any = None
     in_commands: bool = True
@@ -274,13 +276,18 @@ def as_params(options: Any) -> dict[str, Any]:
 def add_options(parser: ArgumentParser, action: type, *, without: tuple[str, ...] = ()) -> None:
     """Add the arguments of an action to a command. without: options that it declares itself."""
     groups: dict[Group, ArgumentParser | _ArgumentGroup] = {NO_GROUP: parser}
+    alternatives = None
     for declared in options_of(action):
         option = declared.option
         if not option.in_commands or declared.name in without:
             continue
+        names, arguments = argument_of(declared)
+        if option.is_alternative:
+            alternatives = alternatives or parser.add_mutually_exclusive_group(required=True)
+            alternatives.add_argument(*names, **arguments)
+            continue
         if option.group not in groups:
             groups[option.group] = parser.add_argument_group(option.group.title.lower())
-        names, arguments = argument_of(declared)
         groups[option.group].add_argument(*names, **arguments)
 
 

@@ -43,11 +43,21 @@ class ConfirmOptions:
     """The positives for which a campaign requests second labels."""
 
     run: Annotated[
-        str, Option("Run", "The run whose sole positives are confirmed.", metavar="NAME")
+        str,
+        Option(
+            "Run",
+            "The run whose sole positives are confirmed.",
+            metavar="NAME",
+            is_alternative=True,
+        ),
     ] = ""
     all: Annotated[
         bool,
-        Option("All", "Confirm all positives of the label set, on which AP, R@k and nDCG depend."),
+        Option(
+            "All",
+            "Confirm all positives of the label set, on which AP, R@k and nDCG depend.",
+            is_alternative=True,
+        ),
     ] = False
     cutoff: Annotated[
         int | None,
