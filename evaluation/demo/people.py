@@ -16,7 +16,7 @@ from evaluation.demo.benchmark import DemoBenchmark
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.models import User
 from hearth.accounts.roles import Role
-from hearth.accounts.services import create_user, mark_demo_account
+from hearth.accounts.services import create_user
 from hearth.shared.errors import NotPermitted
 from hearth.shared.progress import Progress
 
@@ -42,19 +42,12 @@ COMMENTS = (
 
 
 def make_accounts() -> None:
-    """Create the accounts with which people try the demo. All have the same password.
-
-    An account that an earlier version of the demo created is marked as a demo account if it still
-    has this password.
-    """
+    """Create the accounts with which people try the demo. All have the same password."""
     for username, role in ACCOUNTS.items():
-        person = User.objects.filter(username=username).first()
-        if person is None:
+        if not User.objects.filter(username=username).exists():
             create_user(
                 username=username, password=PASSWORD, roles=[role], is_demo=True, by=OPERATOR
             )
-        elif not person.is_demo and person.check_password(PASSWORD):
-            mark_demo_account(person=person, by=OPERATOR)
 
 
 def careless_annotator(people: Sequence[SimulatedAnnotator]) -> SimulatedAnnotator:

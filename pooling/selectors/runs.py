@@ -74,14 +74,8 @@ def build_params(benchmark: Benchmark, wanted: PoolRequest) -> dict[str, Any]:
 def run_names(benchmark: Benchmark, ids: Sequence[int]) -> list[str]:
     """Return the current names of the runs of a job.
 
-    Raises `InvalidInput` if a run is deleted, or if an earlier version of Hearth stored the job,
-    with names instead of ids.
+    Raises `InvalidInput` if a run is deleted.
     """
-    if not all(isinstance(pk, int) for pk in ids):
-        raise InvalidInput(
-            "This job was requested before Hearth was upgraded, and can no longer be done. "
-            "Request it again on its page."
-        )
     names = dict(benchmark.runs.filter(pk__in=ids).values_list("pk", "name"))
     if len(names) < len(set(ids)):
         raise InvalidInput("A run of this job has been deleted since the request.")

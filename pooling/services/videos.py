@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
@@ -18,7 +17,6 @@ from weakref import WeakKeyDictionary
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
-from django.db import transaction
 from django.db.models.fields.files import FieldFile
 
 from hearth.shared.errors import InvalidInput
@@ -131,10 +129,10 @@ def attach_videos(
 ) -> tuple[str, ...]:
     """Store the files, URLs and durations of the benchmark's videos.
 
-    A video that already has a file is only updated by `_renew`. If a row leaves a value
+    A video that already has a file only gets a missing contact sheet. If a row leaves a value
     empty, the stored value stays. Return a note for each file that cannot be played.
     """
-    _renew(benchmark, ready)
+    _add_missing_sheets(benchmark, ready)
     videos = {video.key: video for video in benchmark.videos.filter(file="")}
     changed, notes = [], []
     for row in rows:
@@ -157,35 +155,15 @@ def attach_videos(
     return tuple(notes)
 
 
-def _renew(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
-    """Update videos that already have a file, if the new source is equal to the old one.
-
-    A missing contact sheet is added. A stored file that is the source itself is replaced, because
-    older versions stored playable sources unchanged, with metadata from which annotators can
-    identify the video.
-    """
+def _add_missing_sheets(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
+    """Add the contact sheets of videos that have a file, if the new source equals the old one."""
     changed = []
-    for video in benchmark.videos.exclude(file="") if ready else ():
+    for video in benchmark.videos.filter(sheet="").exclude(file="") if ready else ():
         again = ready.get(video.key)
-        if again is None or again.fault or again.sha256 != video.sha256:
-            continue
-        if not video.sheet and again.sheet is not None:
+        if again is not None and again.sha256 == video.sha256 and again.sheet is not None:
             _store(video, "sheet", again.sheet)
-        if _stored_sha256(video) == again.sha256:
-            delete = partial(default_storage.delete, video.file.name or "")
-            # If this fails, housekeeping deletes the file later.
-            transaction.on_commit(delete, robust=True)
-            _store(video, "file", again.file)
-        changed.append(video)
-    Video.objects.bulk_update(changed, ["file", "sheet"], batch_size=200)
-
-
-def _stored_sha256(video: Video) -> str:
-    try:
-        with default_storage.open(video.file.name or "") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except FileNotFoundError:
-        return ""
+            changed.append(video)
+    Video.objects.bulk_update(changed, ["sheet"], batch_size=200)
 
 
 def attach(video: Video, ready: ReadyVideo) -> None:

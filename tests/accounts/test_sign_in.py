@@ -14,7 +14,7 @@ from evaluation.demo.people import PASSWORD as DEMO_PASSWORD
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.models import ConsentText, User
 from hearth.accounts.roles import Role
-from hearth.accounts.services import create_user, mark_demo_account
+from hearth.accounts.services import create_user
 from hearth.shared.errors import InvalidInput, NotPermitted
 from tests.accounts.world import admin, token_of
 from tests.factories import PASSWORD, make_user
@@ -103,16 +103,6 @@ def test_tokens_of_demo_accounts_work_only_in_the_demo(settings: Any) -> None:
     assert refused.json() == {"detail": "This account belongs to the demo, which is not running."}
     settings.DEMO = True
     assert Client().get("/api/v1/benchmarks/", headers=headers).status_code == 200
-
-
-def test_accounts_of_an_earlier_demo_are_marked_but_not_those_of_people() -> None:
-    earlier = create_user(username="admin", password=DEMO_PASSWORD, roles=[Role.ADMIN], by=OPERATOR)
-    own = make_user("lead", Role.LEAD)
-    make_accounts()
-    marks = {user.pk: user.is_demo for user in User.objects.all()}
-    assert (marks[earlier.pk], marks[own.pk]) == (True, False)
-    with pytest.raises(NotPermitted):
-        mark_demo_account(person=own, by=own)
 
 
 def test_people_sign_in_with_their_name_or_their_email_address(settings: Any) -> None:

@@ -294,30 +294,6 @@ def test_the_same_file_is_copied_in_the_bucket(
     assert len(names_in(s3)) == 6
 
 
-def test_an_older_copy_is_replaced_when_the_file_is_imported_again(
-    db: None, bucket: Any, s3: Any, tmp_path: Path, django_capture_on_commit_callbacks: Any
-) -> None:
-    """Older versions stored playable sources unchanged, and without a contact sheet."""
-    content = make_video(tmp_path / "v0.mp4").read_bytes()
-    files: dict[str, Any] = {
-        "key": "tiny",
-        "captions": factories.write_captions(tmp_path, factories.caption_rows(1, 1)),
-        "videos": factories.write_videos(tmp_path, [("v0", "v0.mp4", "")]),
-        "media_dir": tmp_path,
-    }
-    factories.import_benchmark(**files)
-    video = Video.objects.get()
-    old, poster = video.file.name, video.poster.name
-    s3.put_object(Bucket="hearth", Key=f"hearth/{old}", Body=content)
-    Video.objects.update(sheet="")
-    with django_capture_on_commit_callbacks(execute=True):
-        factories.import_benchmark(**files)
-    video.refresh_from_db()
-    assert (video.file.name != old, video.poster.name, bool(video.sheet)) == (True, poster, True)
-    assert f"hearth/{old}" not in names_in(s3)
-    assert content_of(s3, f"hearth/{video.file.name}") != content
-
-
 def test_a_bucket_that_refuses_a_file_does_not_stop_the_job(
     tus: TusClient, bucket: Any, s3: Any, tmp_path: Path
 ) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from django.conf import settings
-from django.core.files.storage import default_storage
 
 from hearth.shared.errors import Conflict, InvalidInput
-from pooling import media, services
+from pooling import services
 from pooling.models import Benchmark, Pair, Pool, Query, RankedList, Run, Video
 from pooling.selectors.arrays import original_positives
 from pooling.selectors.runs import ranked_lists
@@ -206,38 +205,6 @@ def test_videos_on_which_the_decoder_fails_do_not_stop_the_import(
         for name, fault in faults.items()
     }
     assert set(Path(settings.VIDEO_UPLOAD_ROOT).glob(".prepare-*")) <= folders
-
-
-@pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
-def test_a_second_import_replaces_only_files_that_equal_their_source(tmp_path: Path) -> None:
-    for name in ("v0.mp4", "v1.mp4", "v2.mp4"):
-        make_video(tmp_path / name, sound="aac" if name == "v1.mp4" else None)
-    files = {
-        "key": "tiny",
-        "captions": write_captions(tmp_path, caption_rows(3, 3)),
-        "videos": write_videos(tmp_path, [(f"v{n}", f"v{n}.mp4", "") for n in range(3)]),
-        "media_dir": tmp_path,
-    }
-    import_benchmark(**files)
-    first, second, third = Video.objects.order_by("key")
-    # Older versions stored the source itself, as here for v0.
-    source = (tmp_path / "v0.mp4").read_bytes()
-    Path(first.file.path).write_bytes(source)
-    # The file of v2 came from another source, so it must not be replaced.
-    Path(third.file.path).write_bytes(source)
-    Video.objects.filter(pk=third.pk).update(sha256="ab" * 32)
-    before = {video.key: video.file.name for video in (first, second, third)}
-
-    for _ in range(2):
-        assert import_benchmark(**files).created is False
-
-        after = {video.key: video.file.name for video in Video.objects.all()}
-        assert [key for key in sorted(after) if after[key] != before[key]] == ["v0"]
-        stored = default_storage.open(after["v0"]).read()
-        assert source != stored
-        assert not default_storage.exists(before["v0"])
-    assert media.probe(Path(Video.objects.get(key="v0").file.path)).frames == 30
 
 
 def test_a_missing_media_file_is_refused(tmp_path: Path) -> None:

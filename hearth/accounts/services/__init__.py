@@ -16,7 +16,6 @@ from hearth.accounts.services.people import (
     create_user,
     deactivate_person,
     erase_person,
-    mark_demo_account,
     reactivate_person,
     register,
 )
@@ -49,7 +48,6 @@ __all__ = [
     "join",
     "join_by_single_sign_on",
     "leave_only_single_sign_on",
-    "mark_demo_account",
     "reactivate_person",
     "register",
     "remove_second_factors",

@@ -117,14 +117,6 @@ def register(*, username: str, password: str, name: str = "", email: str = "") -
 
 
 @transaction.atomic
-def mark_demo_account(*, person: User, by: Actor) -> None:
-    """Mark an account that an earlier version of the demo created as a demo account."""
-    check_can_administer(by)
-    User.objects.filter(pk=person.pk).update(is_demo=True)
-    record(AccountAct.PERSON_MARKED_DEMO, by=by, on=person)
-
-
-@transaction.atomic
 def deactivate_person(*, person: User, by: Actor) -> User:
     """End a person's access at once.
 
