@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.forms import COMMON_FIELDS
 from evaluation.lab.analyses.inputs import VIDEOS
-from evaluation.lab.analyses.layouts.originals import OriginalsResult
+from evaluation.lab.analyses.originals import ORIGINALS, Result
 from evaluation.lab.services import OVERVIEW_ANALYSIS
 from evaluation.models import DRAFT, AnalysisResult, LabelSource
 from evaluation.release.selectors import draft_state
@@ -38,7 +37,7 @@ class Originals:
     labels if they are a draft.
     """
 
-    result: OriginalsResult | None
+    result: Result | None
     labels: str
     is_old: bool
     drafted_at: datetime | None = None
@@ -46,7 +45,7 @@ class Originals:
     @property
     def is_stated(self) -> bool:
         """Whether enough original positives are settled to state a share of them."""
-        return self._computed["settled"] >= STATED_FROM
+        return self._computed.settled >= STATED_FROM
 
     @property
     def stated_from(self) -> int:
@@ -54,31 +53,30 @@ class Originals:
 
     @property
     def share(self) -> str:
-        return format_value(self._computed["share"], "percent")
+        return format_value(self._computed.share, "percent")
 
     @property
     def interval(self) -> str:
-        return format_value(self._computed["interval"], "percent")
+        return format_value(self._computed.interval, "percent")
 
     @property
     def share_corrected(self) -> str:
         """The share without wrong labels, or an empty text if the error rates are unknown."""
-        # Results of older code versions do not contain it.
-        share = self._computed.get("share_corrected")
+        share = self._computed.share_corrected
         return "" if share is None else format_value(share, "percent")
 
     @property
     def share_corrected_interval(self) -> str:
-        interval = self._computed.get("share_corrected_interval")
+        interval = self._computed.share_corrected_interval
         return "" if interval is None else format_value(interval, "percent")
 
     @property
     def confidence(self) -> str:
-        return f"{100 * self._computed['confidence']:g}"
+        return f"{100 * self._computed.confidence:g}"
 
     @property
     def columns(self) -> list[Column]:
-        measures = dict.fromkeys(row["measure"] for row in self._computed["rows"])
+        measures = dict.fromkeys(row.measure for row in self._computed.rows)
         scores = [Column(name, f"{name}, with → without", "percent") for name in measures]
         return [Column("run", "Run"), *scores]
 
@@ -86,13 +84,13 @@ class Originals:
     def runs(self) -> list[RunScores]:
         """Return one row per run, in the order of the result, with a cell per measure."""
         rows: dict[str, list[tuple[str, str]]] = {}
-        for row in self._computed["rows"]:
-            cell = format_value(row["kept"], "percent"), format_value(row["dropped"], "percent")
-            rows.setdefault(row["run"], []).append(cell)
+        for row in self._computed.rows:
+            cell = format_value(row.kept, "percent"), format_value(row.dropped, "percent")
+            rows.setdefault(row.run, []).append(cell)
         return [RunScores(run, cells) for run, cells in rows.items()]
 
     @property
-    def _computed(self) -> OriginalsResult:
+    def _computed(self) -> Result:
         if self.result is None:
             raise ValueError("nothing is computed yet")
         return self.result
@@ -109,12 +107,12 @@ def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Original
     found = _stored(benchmark, newest)
     if found is None:
         return Originals(None, "", is_old=False)
-    labels = found.inputs["labels"]
+    labels, result = found.inputs["labels"], ORIGINALS.load(found.result)
     is_newest = found.inputs["labels_sha256"] == newest.sha256
     if labels != DRAFT:
-        return Originals(found.result, f"label set {labels}", is_old=not is_newest)
+        return Originals(result, f"label set {labels}", is_old=not is_newest)
     return Originals(
-        found.result,
+        result,
         "the draft of the labels",
         is_old=not (is_newest and draft_state(benchmark).is_current),
         # An earlier draft is no longer stored. Its result was computed at about the same time.
@@ -149,7 +147,7 @@ def _stored(benchmark: Benchmark, newest: LabelSource) -> AnalysisResult | None:
 
 def _default_options() -> dict[str, Any]:
     """Return the options of the empty form, without labels and runs."""
-    form = get_analysis(OVERVIEW_ANALYSIS).form({}, versions=["1.0.0"], runs=[])
+    form = ORIGINALS.form({}, versions=["1.0.0"], runs=[])
     form.full_clean()
     return {name: value for name, value in form.cleaned_data.items() if name not in COMMON_FIELDS}
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypedDict
+from dataclasses import dataclass
+from typing import Annotated
 
-from evaluation.core.pools.coverage import PoolDepth, cover_ranks, judged_shares, pool_depths
-from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec, step
-from evaluation.lab.analyses.fields import depth_field
-from evaluation.lab.analyses.forms import DirectedForm
+from evaluation.core.pools.coverage import cover_ranks, judged_shares, pool_depths
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import PERCENT, Chart, lines, melt, name_of, quantity, step
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.old_results import Row
-from evaluation.lab.analyses.tables import Column, Table
+from evaluation.lab.analyses.rows import Run, Score, Shown
+from evaluation.lab.analyses.tables import Table
 from hearth.shared.progress import Progress
 
 JUDGED_AT = (
@@ -24,154 +23,103 @@ JUDGED_AT = (
 COUNTED = {"pairs": "Pairs", "judged": "Judged", "relevant": "Relevant"}
 
 
-class RankRow(TypedDict):
-    """The videos at one rank of a run.
-
-    filled: number of lists with a video at this rank. share: the judged share of these videos.
-    judged_at: Judged@rank.
-    """
-
-    run: str
-    rank: int
-    filled: int
-    judged: int
-    relevant: int
-    share: float | None
-    judged_at: float
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    depth: options.Depth = 20
 
 
-class PoolRow(TypedDict):
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """The videos at one rank of a run."""
+
+    run: Run
+    rank: Annotated[int, Shown("Rank", "count")]
+    filled: Annotated[
+        int,
+        Shown("Lists this long or longer", "count", "number of lists with a video at this rank"),
+    ]
+    judged: Annotated[int, Shown("Judged", "count")]
+    share: Annotated[Score, Shown("Judged, %", "percent", "the judged share of these videos")]
+    judged_at: Annotated[float, Shown("Judged@rank, %", "percent")]
+    relevant: Annotated[int, Shown("Relevant", "count")]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
     """The pool of all runs at one depth."""
 
-    depth: int
-    pairs: int
-    judged: int
-    relevant: int
-    unjudged: int
+    depth: Annotated[int, Shown("Depth", "count")]
+    pairs: Annotated[int, Shown("Pairs", "count")]
+    judged: Annotated[int, Shown("Judged", "count")]
+    relevant: Annotated[int, Shown("Relevant", "count")]
+    unjudged: Annotated[int, Shown("Unjudged", "count")]
 
 
-class CoverageResult(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
     ranks: list[RankRow]
     pools: list[PoolRow]
 
+    def tables(self) -> list[Table]:
+        return [
+            self.table("pools", "Pools of all these runs, by depth", PoolRow, self.pools),
+            self.table("ranks", "Each run by rank", RankRow, self.ranks, note=JUDGED_AT),
+        ]
 
-class CoverageForm(DirectedForm):
-    depth = depth_field(20)
+    def charts(self) -> list[Chart]:
+        share = quantity("share", "Judged", axis={"format": PERCENT}, scale={"domain": [0, 1]})
+        return [
+            Chart(
+                "ranks",
+                "Judged share at each rank",
+                "For each run, a line shows the judged share of the results at each rank. It falls "
+                "at ranks that are deeper than the pool.",
+                lines(self.ranks, step("rank", "Rank"), share, name_of("run")),
+            ),
+            Chart(
+                "pools",
+                "Size of a pool by its depth",
+                "Three rising lines over the depth: all pairs, judged pairs, relevant pairs.",
+                lines(
+                    melt(self.pools, "depth", COUNTED, "count", "of"),
+                    step("depth", "Depth"),
+                    quantity("count", "Pairs"),
+                    name_of("of", order=list(COUNTED.values())),
+                ),
+            ),
+        ]
 
 
-class CoverageOptions(TypedDict):
-    depth: int
-
-
-def _compute(inputs: Inputs, options: CoverageOptions, progress: Progress) -> CoverageResult:
-    runs = {name: ranked.top(options["depth"]) for name, ranked in inputs.ranked.items()}
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
+    runs = {name: ranked.top(options.depth) for name, ranked in inputs.ranked.items()}
     rows: list[RankRow] = []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs) + 1, "looking up labels")
         found = cover_ranks(ranked, inputs.judged)
         upto = judged_shares(ranked, inputs.judged)
-        columns = (found.filled, found.judged, found.relevant, found.shares, upto)
+        columns = (found.filled, found.judged, found.shares, upto, found.relevant)
         rows += [
-            {
-                "run": name,
-                "rank": rank,
-                "filled": filled,
-                "judged": judged,
-                "relevant": relevant,
-                "share": share if filled else None,
-                "judged_at": judged_at,
-            }
-            for rank, (filled, judged, relevant, share, judged_at) in enumerate(
+            RankRow(name, rank, filled, judged, share if filled else None, judged_at, relevant)
+            for rank, (filled, judged, share, judged_at, relevant) in enumerate(
                 zip(*(column.tolist() for column in columns), strict=True), start=1
             )
         ]
     progress(len(runs), len(runs) + 1, "pooling")
     depth = max(ranked.depth for ranked in runs.values())
-    pools = pool_depths(runs, inputs.judged, max(depth, 1))
-    return {"ranks": rows, "pools": [_pool_row(pool) for pool in pools]}
-
-
-def _pool_row(pool: PoolDepth) -> PoolRow:
-    return {
-        "depth": pool.depth,
-        "pairs": pool.pairs,
-        "judged": pool.judged,
-        "relevant": pool.relevant,
-        "unjudged": pool.pairs - pool.judged,
-    }
-
-
-def _tables(result: CoverageResult) -> list[Table]:
-    return [
-        Table(
-            "pools",
-            "Pools of all these runs, by depth",
-            [
-                Column("depth", "Depth", "count"),
-                Column("pairs", "Pairs", "count"),
-                Column("judged", "Judged", "count"),
-                Column("relevant", "Relevant", "count"),
-                Column("unjudged", "Unjudged", "count"),
-            ],
-            result["pools"],
-        ),
-        Table(
-            "ranks",
-            "Each run by rank",
-            [
-                Column("run", "Run"),
-                Column("rank", "Rank", "count"),
-                Column("filled", "Lists this long or longer", "count"),
-                Column("judged", "Judged", "count"),
-                Column("share", "Judged, %", "percent"),
-                Column("judged_at", "Judged@rank, %", "percent"),
-                Column("relevant", "Relevant", "count"),
-            ],
-            result["ranks"],
-            note=JUDGED_AT,
-        ),
-    ]
-
-
-def _charts(result: CoverageResult) -> list[Chart]:
-    by_depth: Sequence[Row] = result["pools"]
     pools = [
-        {"depth": pool["depth"], "count": pool[key], "of": title}
-        for pool in by_depth
-        for key, title in COUNTED.items()
+        PoolRow(pool.depth, pool.pairs, pool.judged, pool.relevant, pool.pairs - pool.judged)
+        for pool in pool_depths(runs, inputs.judged, max(depth, 1))
     ]
-    share = quantity("share", "Judged", axis={"format": PERCENT}, scale={"domain": [0, 1]})
-    return [
-        Chart(
-            "ranks",
-            "Judged share at each rank",
-            "For each run, a line shows the judged share of the results at each rank. It falls at "
-            "ranks that are deeper than the pool.",
-            spec(result["ranks"], LINES, x=step("rank", "Rank"), y=share, color=name_of("run")),
-        ),
-        Chart(
-            "pools",
-            "Size of a pool by its depth",
-            "Three rising lines over the depth: all pairs, judged pairs, relevant pairs.",
-            spec(
-                pools,
-                LINES,
-                x=step("depth", "Depth"),
-                y=quantity("count", "Pairs"),
-                color=name_of("of", order=list(COUNTED.values())),
-            ),
-        ),
-    ]
+    return Result(rows, pools)
 
 
 COVERAGE = Analysis(
     name="coverage",
     title="Judged share of ranked lists",
     question="How much of the ranked lists is judged, and how many pairs would a deeper pool add?",
-    form=CoverageForm,
-    is_directed=True,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
+    is_directed=True,
     notes=("Original positives count as judged and relevant.",),
 )

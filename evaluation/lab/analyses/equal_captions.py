@@ -2,81 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
+
 import numpy as np
-from django import forms
 
 from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 from evaluation.core.statistics.resampling import difference_interval
 from evaluation.core.texts.equal_captions import added_codes, captions_with_equals, frequent_texts
-from evaluation.lab.analyses.fields import (
-    MeasuresField,
-    ResamplingOptions,
-    confidence_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    BY_LABELS,
+    DOTS,
+    ORIGINAL_POSITIVES,
+    RULES,
+    Chart,
+    by_measure,
+    low_high,
+    name_of,
+    quantity,
+    spans,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
-from evaluation.lab.analyses.layouts import equal_captions as layout
-from evaluation.lab.analyses.layouts.equal_captions import (
-    BY,
-    AddedLabels,
-    EqualCaptionsResult,
-    GainRow,
-    TextRow,
+from evaluation.lab.analyses.rows import (
+    MeasureName,
+    PointsInterval,
+    Run,
+    Score,
+    Shown,
+    mean_of,
+    of_caption,
 )
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.old_results import mean_of
+from evaluation.lab.analyses.tables import Table
 from evaluation.release.selectors import label_set_judged, originals_with_equal_captions
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 from pooling.core.equal_texts import first_equal
 from pooling.enums import EqualTexts
 
+BY = {"original": ORIGINAL_POSITIVES, "labelled": BY_LABELS}
+# A text that adds at least this share of the added positives may be a careless caption.
+SUSPICIOUS = 0.1
+UNCHANGED = "By this rule, equal captions add no positives. The scores do not change."
 OF_BENCHMARK = ""
-
-
-def rule_field() -> forms.ChoiceField:
-    return forms.ChoiceField(
-        label="Equal texts",
-        required=False,
-        initial=OF_BENCHMARK,
-        choices=[
-            (OF_BENCHMARK, "As in the benchmark"),
-            *(choice for choice in EqualTexts.choices if choice[0] != EqualTexts.OFF),
-        ],
-        help_text="The rule by which two texts count as equal. “As in the benchmark” uses the "
-        "rule in the settings of the benchmark.",
-    )
-
-
-def _fill_defaults(inputs: Inputs, options: EqualCaptionsOptions) -> EqualCaptionsOptions:
-    """Fill in the rule if none is selected, so that a result names the rule that it used.
-
-    It is the rule of the benchmark, or `FOLDED` if the benchmark has none.
-    """
-    own = inputs.benchmark.equal_texts
-    default = EqualTexts.FOLDED.value if own == EqualTexts.OFF else own
-    return {**options, "rule": options["rule"] or default}
-
-
-def equal_captions_field() -> forms.ChoiceField:
-    """Return the field for scoring with the positives of equal captions; off by default."""
-    return forms.ChoiceField(
-        label="Positives of equal captions",
-        initial=EqualTexts.OFF,
-        choices=[
-            (EqualTexts.OFF, "Leave out"),
-            (
-                EqualTexts.FOLDED,
-                "Add if texts are equal except for case, white space and final punctuation",
-            ),
-            (EqualTexts.EXACT, "Add if texts are equal character by character"),
-        ],
-        help_text="Captions of different videos can have the same text. “Add” gives each of these "
-        "captions the original positives of the others.",
-    )
+TEXT_RULES = {OF_BENCHMARK: "As in the benchmark", **dict(EqualTexts.choices)}
+del TEXT_RULES[EqualTexts.OFF]
+# Whether scores count the positives of equal captions.
+EqualCaptions = Annotated[
+    str,
+    Option(
+        "Positives of equal captions",
+        "Captions of different videos can have the same text. “Add” gives each of these captions "
+        "the original positives of the others.",
+        choices={
+            EqualTexts.OFF: "Leave out",
+            EqualTexts.FOLDED: "Add if texts are equal except for case, white space and final "
+            "punctuation",
+            EqualTexts.EXACT: "Add if texts are equal character by character",
+        },
+    ),
+]
 
 
 def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
@@ -93,112 +80,246 @@ def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
     return original, with_positives(inputs.judged, graded.facing(inputs.direction))
 
 
-class EqualCaptionsForm(AnalysisForm):
-    rule = rule_field()
-    measures = MeasuresField(shares=True)
-    texts = forms.IntegerField(
-        label="Maximum number of texts",
-        initial=25,
-        min_value=0,
-        max_value=500,
-        help_text="The texts with the most captions are listed.",
-    )
-    unit = resampling_unit_field()
-    confidence = confidence_field()
-    resamples = resamples_field()
-    seed = seed_field()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Resampling):
+    rule: Annotated[
+        str,
+        Option(
+            "Equal texts",
+            "The rule by which two texts count as equal. “As in the benchmark” uses the rule in "
+            "the settings of the benchmark.",
+            choices=TEXT_RULES,
+        ),
+    ] = OF_BENCHMARK
+    measures: options.ShareMeasures = ("C@1", "C@5", "C@10", "AP")
+    texts: Annotated[
+        int,
+        Option(
+            "Maximum number of texts",
+            "The texts with the most captions are listed.",
+            low=0,
+            high=500,
+        ),
+    ] = 25
+
+    def filled(self, inputs: Inputs) -> Self:
+        """Fill in the rule if none is selected, so that a result names the rule that it used.
+
+        It is the rule of the benchmark, or `FOLDED` if the benchmark has none.
+        """
+        own = inputs.benchmark.equal_texts
+        default = EqualTexts.FOLDED.value if own == EqualTexts.OFF else own
+        return replace(self, rule=self.rule or default)
 
 
-class EqualCaptionsOptions(ResamplingOptions):
+@dataclass(frozen=True, slots=True)
+class GainRow:
+    """A score without and with the positives of equal captions."""
+
+    by: Annotated[str, Shown(doc="`original` or `labelled`")]
+    run: Run
+    measure: MeasureName
+    plain: Annotated[Score, Shown("Without equal captions", "percent")]
+    twins: Annotated[Score, Shown("With equal captions", "percent")]
+    difference: Annotated[Score, Shown("Difference", "points")]
+    interval: PointsInterval
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """A text with its first caption, and its numbers of captions, videos and added positives."""
+
+    text: Annotated[str, Shown("Text", page="caption")]
+    caption_id: Annotated[str, Shown("First caption", compared=of_caption)]
+    captions: Annotated[int, Shown("Captions", "count")]
+    videos: Annotated[int, Shown("Videos", "count")]
+    added: Annotated[int, Shown("Added positives", "count")]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedLabels:
+    """The labels of the added positives."""
+
+    pairs: int
+    relevant: int
+    irrelevant: int
+    share: Annotated[Score, Shown(doc="the relevant share; null if none has a label")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    """The gain from equal captions."""
+
     rule: str
-    measures: list[str]
-    texts: int
+    captions: Annotated[int, Shown("Captions", "count")]
+    with_twins: Annotated[int, Shown("Captions that gain positives", "count")]
+    positives: Annotated[int, Shown("Original positives", "count")]
+    added: Annotated[int, Shown("Added positives", "count")]
+    judged: AddedLabels
+    rows: list[GainRow]
+    texts: list[TextRow]
+
+    @property
+    def judged_pairs(self) -> Annotated[int, Shown("Added positives judged", "count")]:
+        return self.judged.pairs
+
+    @property
+    def judged_relevant(self) -> Annotated[int, Shown("Judged relevant", "count")]:
+        return self.judged.relevant
+
+    @property
+    def judged_irrelevant(self) -> Annotated[int, Shown("Judged not relevant", "count")]:
+        return self.judged.irrelevant
+
+    @property
+    def judged_share(self) -> Annotated[Score, Shown("Relevant, %", "percent")]:
+        return self.judged.share
+
+    def tables(self) -> list[Table]:
+        """Return the tables. Those of the scores are left out if no positive is added."""
+        note = "" if self.added else UNCHANGED
+        summary = self.table("summary", "Captions with equal texts", Result, [self], note=note)
+        return [summary, *self._tables_of_gain()] if self.added else [summary]
+
+    def _tables_of_gain(self) -> list[Table]:
+        titles = {
+            "original": "Scores by the original positives, %",
+            "labelled": "Scores by the labels, %",
+        }
+        rows = {by: [row for row in self.rows if row.by == by] for by in BY}
+        return [
+            *(self.table(by, titles[by], GainRow, found) for by, found in rows.items() if found),
+            self.table(
+                "texts",
+                "Texts with the most captions",
+                TextRow,
+                self.texts,
+                note="Only texts that add positives are listed.",
+            ),
+        ]
+
+    def charts(self) -> list[Chart]:
+        if not self.added:
+            return []
+        rows = [
+            {
+                "run": row.run,
+                "measure": row.measure,
+                "by": BY[row.by],
+                "difference": row.difference,
+                **low_high(row.interval),
+            }
+            for row in self.rows
+        ]
+        gain = quantity("difference", "Gain", axis={"format": "+.1%"})
+        bounds = {"x": {**gain, "field": "low"}, "x2": {"field": "high"}}
+        plot = {
+            "width": 300,
+            "height": {"step": 26},
+            "encoding": {"y": name_of("run"), "color": name_of("by", order=list(BY.values()))},
+            "layer": [
+                {"mark": RULES, "encoding": {"x": {"datum": 0}}},
+                *spans(rows, bounds),
+                {"mark": DOTS, "encoding": {"x": gain}},
+            ],
+        }
+        return [
+            Chart(
+                "gain",
+                "Gain from the positives of equal captions",
+                "Each measure has a dot for each run: the score with the positives of equal "
+                "captions minus the score without them. The dot is on a line that shows its "
+                "interval.",
+                by_measure(rows, plot, same_scale=True),
+            )
+        ]
+
+    def warnings(self) -> list[str]:
+        """Return warnings about few videos, and about a text with many of the added positives.
+
+        Such a text may be a careless caption.
+        """
+        few = self.few_units_warnings()
+        text = max(self.texts, key=lambda row: row.added, default=None)
+        if text is None or text.added < SUSPICIOUS * self.added:
+            return few
+        return [
+            f"The text “{text.text}” was written for {text.videos:,} videos and has "
+            f"{text.added:,} of the {self.added:,} added positives. Check that the text describes "
+            "these videos.",
+            *few,
+        ]
 
 
-def _compute(
-    inputs: Inputs, options: EqualCaptionsOptions, progress: Progress
-) -> EqualCaptionsResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     progress(0, 3, "comparing texts")
     before = {"original": inputs.original, "labelled": inputs.judged}
-    after = dict(zip(BY, add_equal_captions(inputs, options["rule"]), strict=True))
+    after = dict(zip(BY, add_equal_captions(inputs, options.rule), strict=True))
     if inputs.label_set is None:
         before.pop("labelled")
     shared = after["original"]
     progress(1, 3, "scoring")
     rows = [row for by in before for row in _rows(by, before[by], after[by], inputs, options)]
     progress(2, 3, "listing texts")
-    return {
-        "rule": options["rule"],
-        "confidence": options["confidence"],
-        **resampled_by(inputs, options["unit"]),
-        "captions": inputs.benchmark.n_queries,
-        "with_twins": int(captions_with_equals(inputs.original, shared).sum()),
-        "positives": len(inputs.original.positives()[0]),
-        "added": len(added_codes(inputs.original, shared)),
-        "judged": _judged(inputs, shared),
-        "rows": rows,
-        "texts": _texts(inputs, shared, options),
-    }
+    return Result(
+        rule=options.rule,
+        confidence=options.confidence,
+        **resampled_by(inputs, options.unit),
+        captions=inputs.benchmark.n_queries,
+        with_twins=int(captions_with_equals(inputs.original, shared).sum()),
+        positives=len(inputs.original.positives()[0]),
+        added=len(added_codes(inputs.original, shared)),
+        judged=_judged(inputs, shared),
+        rows=rows,
+        texts=_texts(inputs, shared, options),
+    )
 
 
 def _rows(
-    by: str, before: Judged, after: Judged, inputs: Inputs, options: EqualCaptionsOptions
+    by: str, before: Judged, after: Judged, inputs: Inputs, options: Options
 ) -> list[GainRow]:
     """Return the scores of each run with and without the positives of equal captions."""
-    plain = inputs.values_of(before, options["measures"])
-    added = inputs.values_of(after, options["measures"])
-    rng = np.random.default_rng(options["seed"])
+    plain = inputs.values_of(before, options.measures)
+    added = inputs.values_of(after, options.measures)
+    rng = np.random.default_rng(options.seed)
     rows: list[GainRow] = []
-    for measure in options["measures"]:
+    for measure in options.measures:
         for name, values in plain[measure].items():
+            others = added[measure][name]
             interval = difference_interval(
-                added[measure][name],
+                others,
                 values,
-                options["resamples"],
+                options.resamples,
                 rng=rng,
-                confidence=options["confidence"],
-                clusters=inputs.clusters(options["unit"]),
+                confidence=options.confidence,
+                clusters=inputs.clusters(options.unit),
             )
-            rows.append(
-                {
-                    "by": by,
-                    "run": name,
-                    "measure": measure,
-                    "plain": mean_of(values),
-                    "twins": mean_of(added[measure][name]),
-                    "difference": mean_of(added[measure][name] - values),
-                    "interval": interval.ends,
-                }
-            )
+            means = mean_of(values), mean_of(others), mean_of(others - values)
+            rows.append(GainRow(by, name, measure, *means, interval.ends))
     return rows
 
 
 def _judged(inputs: Inputs, shared: Judged) -> AddedLabels:
     """Count the added positives that have a label, by that label."""
     if inputs.label_set is None:
-        return {"pairs": 0, "relevant": 0, "irrelevant": 0, "share": None}
+        return AddedLabels(0, 0, 0, None)
     labels = gains_of(added_codes(inputs.original, shared), label_set_judged(inputs.label_set))
     relevant, irrelevant = int((labels >= 1).sum()), int((labels == 0).sum())
     settled = relevant + irrelevant
-    return {
-        "pairs": settled,
-        "relevant": relevant,
-        "irrelevant": irrelevant,
-        "share": relevant / settled if settled else None,
-    }
+    return AddedLabels(settled, relevant, irrelevant, relevant / settled if settled else None)
 
 
-def _texts(inputs: Inputs, shared: Judged, options: EqualCaptionsOptions) -> list[TextRow]:
-    groups = first_equal(inputs.captions, options["rule"])
+def _texts(inputs: Inputs, shared: Judged, options: Options) -> list[TextRow]:
+    groups = first_equal(inputs.captions, options.rule)
     return [
-        {
-            "text": inputs.captions[text.first],
-            "caption_id": inputs.query_keys[text.first],
-            "captions": text.captions,
-            "videos": text.videos,
-            "added": text.added,
-        }
-        for text in frequent_texts(inputs.original, shared, groups, options["texts"])
+        TextRow(
+            inputs.captions[text.first],
+            inputs.query_keys[text.first],
+            text.captions,
+            text.videos,
+            text.added,
+        )
+        for text in frequent_texts(inputs.original, shared, groups, options.texts)
     ]
 
 
@@ -206,12 +327,9 @@ EQUAL_CAPTIONS = Analysis(
     name="twins",
     title="Captions with equal texts",
     question="How much does each score gain if captions with the same text share their positives?",
-    form=EqualCaptionsForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    fill_defaults=_fill_defaults,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=layout.warnings,
     needs_originals=True,
     notes=(
         "Captions of different videos can have equal texts. The data set then has several videos "

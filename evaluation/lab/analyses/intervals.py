@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
 from evaluation.lab.analyses.inputs import BOTH_SIDES, CAPTIONS, VIDEOS, Inputs
 from evaluation.lab.analyses.old_results import Resampled, Row
+from evaluation.lab.analyses.rows import Shown
 from evaluation.lab.analyses.tables import Column
 from hearth.shared.words import counted
 
@@ -64,6 +65,9 @@ def method_title(method: str | None) -> str | None:
     return None if method is None else METHODS[method]
 
 
+Method = Annotated[str | None, Shown("Interval by", write=method_title)]
+
+
 def interval_title(confidence: float) -> str:
     """Return the heading of a column of intervals. confidence: 0 to 1."""
     return f"{100 * confidence:g} % interval"
@@ -72,6 +76,11 @@ def interval_title(confidence: float) -> str:
 def tau_columns(n_systems: int, *columns: Column) -> list[Column]:
     """Return the columns of Kendall's tau, or none of them if it compares too few systems."""
     return list(columns) if n_systems >= FEWEST_SYSTEMS else []
+
+
+def without_tau(n_systems: int, *names: str) -> tuple[str, ...]:
+    """Return the names of the columns of Kendall's tau if it compares too few systems."""
+    return () if n_systems >= FEWEST_SYSTEMS else names
 
 
 def tau_note(n_systems: int) -> str:

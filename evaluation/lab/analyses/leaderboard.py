@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -12,25 +14,21 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.statistics.rank_stability import RankStability, rank_stability
 from evaluation.core.statistics.ties import rank_systems
-from evaluation.lab.analyses.fields import (
-    ResamplingOptions,
-    ShareMeasureField,
-    confidence_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    PERCENT,
+    Chart,
+    data_of,
+    dots_on_lines,
+    low_high,
+    name_of,
+    quantity,
+    spec,
+    step,
 )
-from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
-from evaluation.lab.analyses.layouts import leaderboard as layout
-from evaluation.lab.analyses.layouts.leaderboard import (
-    BoardRow,
-    BoundsAndJudged,
-    LeaderboardResult,
-    MoveFigures,
-    ReleaseRow,
-)
+from evaluation.lab.analyses.intervals import resampled_by, tau_note, without_tau
 from evaluation.lab.analyses.noise import (
     ALL_POSITIVES,
     DRAWS,
@@ -38,59 +36,157 @@ from evaluation.lab.analyses.noise import (
     corrected_bounds,
     noise_of_labels,
 )
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.models import Draft, LabelSet, LabelSource
+from evaluation.lab.analyses.rows import Ends, Run, Score, Shown
+from evaluation.lab.analyses.tables import Table
+from evaluation.models import DRAFT, Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 from hearth.shared.progress import Progress
-from pooling.core.ranked_lists import RankedLists
 
 # Maximum number of label sets; the newest are used.
 RELEASES_MAX = 12
 
 
-class LeaderboardForm(DirectedForm):
-    measure = ShareMeasureField(initial="C@1")
-    unit = resampling_unit_field()
-    confidence = confidence_field()
-    resamples = resamples_field(1000)
-    seed = seed_field()
-
-
-class LeaderboardFields(ResamplingOptions):
-    measure: str
-
-
-class LeaderboardOptions(LeaderboardFields):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Resampling):
     """releases: version and SHA-256 of each label set, oldest first."""
 
-    releases: list[list[str]]
-    highest_grade: int
+    measure: options.ShareMeasure = "C@1"
+    resamples: options.NumberOfResamples = 1000
+    releases: tuple[tuple[str, ...], ...] | None = None
+    highest_grade: int | None = None
+
+    def filled(self, inputs: Inputs) -> Self:
+        """Add the version and hash of the newest label sets, and the highest grade.
+
+        A new label set therefore makes a new question. A draft is not added, because the inputs
+        contain it if it is selected.
+        """
+        newest = LabelSet.objects.filter(benchmark=inputs.benchmark)[:RELEASES_MAX]
+        return replace(
+            self,
+            releases=tuple((release.version, release.sha256) for release in reversed(newest)),
+            highest_grade=highest_grade(inputs.benchmark),
+        )
 
 
-def _fill_defaults(inputs: Inputs, options: LeaderboardFields) -> LeaderboardOptions:
-    """Add the version and hash of the newest label sets, oldest first, and the highest grade.
-
-    A new label set therefore makes a new question. A draft is not added, because the inputs contain
-    it if it is selected.
-    """
-    newest = LabelSet.objects.filter(benchmark=inputs.benchmark)[:RELEASES_MAX]
-    return {
-        **options,
-        "releases": [[release.version, release.sha256] for release in reversed(newest)],
-        "highest_grade": highest_grade(inputs.benchmark),
-    }
+def title_of(labels: str) -> str:
+    """Return the name of labels in tables."""
+    if labels == ORIGINAL:
+        return "Original positives"
+    return "Draft" if labels == DRAFT else f"Label set {labels}"
 
 
-def _releases(inputs: Inputs, options: LeaderboardOptions) -> list[LabelSource]:
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """The rank and the score of a run by the selected labels, and by the original positives."""
+
+    rank: Annotated[int, Shown("Rank", "count")]
+    run: Run
+    rank_interval: Annotated[list[int], Shown("{interval}", "count")]
+    original_rank: Annotated[int, Shown("Rank by the original positives", "count")]
+    score: Annotated[float, Shown("Score, %", "percent")]
+    original: Annotated[float, Shown("Score by the original positives, %", "percent")]
+    bounds: Annotated[list[Score], Shown("Bounds over the listed pairs, %", "percent")]
+    bounds_corrected: Annotated[
+        Ends | None, Shown("Corrected for wrong labels, {interval}", "percent", "null if unknown")
+    ]
+    judged_depth: Annotated[int, Shown("Ranks used", "count")]
+    judged: Annotated[Score, Shown("Judged share of these, %", "percent")]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRow:
+    """The score of a run by one label set."""
+
+    labels: Annotated[str, Shown("Labels", doc="a version, `draft` or `original`", write=title_of)]
+    run: Run
+    rank: Annotated[int, Shown("Rank", "count")]
+    score: Annotated[float, Shown("Score, %", "percent")]
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRow:
+    """The rankings by two successive label sets."""
+
+    before: Annotated[str, Shown("From", write=title_of)]
+    after: Annotated[str, Shown("To", write=title_of)]
+    tau: Annotated[Score, Shown("Kendall’s tau", "number")]
+    interval: Annotated[Ends | None, Shown("{interval}", "number")]
+    same_order: Annotated[float, Shown("Resamples in which the order stays, %", "percent")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    measure: str
+    board: list[BoardRow]
+    releases: list[ReleaseRow]
+    moves: list[MoveRow]
+
+    def tables(self) -> list[Table]:
+        n_systems = len(self.board)
+        return [
+            self.table("board", f"Ranks by {self.measure}", BoardRow, self.board),
+            self.table("releases", "By each label set", ReleaseRow, self.releases),
+            self.table(
+                "moves",
+                "From one label set to the next",
+                MoveRow,
+                self.moves,
+                without=without_tau(n_systems, "tau", "interval"),
+                note=tau_note(n_systems),
+            ),
+        ]
+
+    def charts(self) -> list[Chart]:
+        rows = data_of(self.releases)
+        rank = {
+            "scale": {"reverse": True, "zero": False},
+            "axis": {"tickMinStep": 1, "format": "d"},
+        }
+        bounded = [{**row, **low_high(row["bounds"])} for row in data_of(self.board)]
+        score = quantity("score", self.measure, axis={"format": PERCENT}, scale={"zero": False})
+        runs = name_of("run", order=[row.run for row in self.board])
+        return [
+            Chart(
+                "ranks",
+                "Ranks by each label set",
+                "A line for each run: its rank by the original positives, then by each label set.",
+                spec(
+                    rows,
+                    {"type": "line", "point": {"size": 80}, "tooltip": True},
+                    x=step("labels", "", sort=list(dict.fromkeys(row["labels"] for row in rows))),
+                    y=quantity("rank", "Rank", **rank),
+                    color=name_of("run"),
+                ),
+            ),
+            Chart(
+                "bounds",
+                "Scores with their bounds",
+                "A dot for the score of each run, in the order of ranks. Its line goes from the "
+                "lowest to the highest score that the unjudged pairs allow.",
+                {
+                    "data": {"values": bounded},
+                    "height": {"step": 26},
+                    **dots_on_lines(bounded, score, y=runs),
+                },
+            ),
+        ]
+
+    def warnings(self) -> list[str]:
+        return self.few_units_warnings()
+
+
+def _releases(inputs: Inputs, options: Options) -> list[LabelSource]:
     """Return the label sets in the options, and the draft if it is selected."""
     stored = LabelSet.objects.filter(benchmark=inputs.benchmark)
     known = {label_set.version: label_set for label_set in stored}
-    sets = [known[version] for version, _ in options["releases"] if version in known]
+    versions = [version for version, _ in options.releases or ()]
+    sets = [known[version] for version in versions if version in known]
     draft = [inputs.label_set] if isinstance(inputs.label_set, Draft) else []
     return [*sets, *draft]
 
 
-def _compute(inputs: Inputs, options: LeaderboardOptions, progress: Progress) -> LeaderboardResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     releases = _releases(inputs, options)
     steps = len(releases) + 2
     names = [ORIGINAL]
@@ -100,116 +196,95 @@ def _compute(inputs: Inputs, options: LeaderboardOptions, progress: Progress) ->
         names.append(release.reference)
         values.append(_values(inputs, inputs.judged_by(release), options))
     progress(steps - 1, steps, "ranking")
-    return {
-        "measure": options["measure"],
-        "confidence": options["confidence"],
-        **resampled_by(inputs, options["unit"]),
-        "board": _board(inputs, values[0], options),
-        "releases": [
+    moves = []
+    for (before, old), (after, new) in pairwise(zip(names, values, strict=True)):
+        found = _stability(old, new, inputs, options)
+        moves.append(MoveRow(before, after, found.tau.value, found.interval.ends, found.same_order))
+    return Result(
+        measure=options.measure,
+        confidence=options.confidence,
+        **resampled_by(inputs, options.unit),
+        board=_board(inputs, values[0], options),
+        releases=[
             row
             for name, found in zip(names, values, strict=True)
             for row in _release_rows(name, inputs, found)
         ],
-        "moves": [
-            {"before": before, "after": after, **_move(_stability(old, new, inputs, options))}
-            for (before, old), (after, new) in pairwise(zip(names, values, strict=True))
-        ],
-    }
+        moves=moves,
+    )
 
 
-def _values(inputs: Inputs, judged: Judged, options: LeaderboardOptions) -> FloatArray:
+def _values(inputs: Inputs, judged: Judged, options: Options) -> FloatArray:
     """Return values of a measure, float64 [n_runs, n_queries]."""
-    return np.stack(list(inputs.values(judged, options["measure"]).values()))
+    return np.stack(list(inputs.values(judged, options.measure).values()))
 
 
 def _stability(
-    before: FloatArray, after: FloatArray, inputs: Inputs, options: LeaderboardOptions
+    before: FloatArray, after: FloatArray, inputs: Inputs, options: Options
 ) -> RankStability:
     return rank_stability(
         before,
         after,
-        options["resamples"],
-        rng=np.random.default_rng(options["seed"]),
-        confidence=options["confidence"],
-        clusters=inputs.varied_clusters(options["unit"]),
+        options.resamples,
+        rng=np.random.default_rng(options.seed),
+        confidence=options.confidence,
+        clusters=inputs.varied_clusters(options.unit),
     )
-
-
-def _move(found: RankStability) -> MoveFigures:
-    return {
-        "tau": found.tau.value,
-        "interval": found.interval.ends,
-        "same_order": found.same_order,
-    }
 
 
 def _release_rows(name: str, inputs: Inputs, values: FloatArray) -> list[ReleaseRow]:
     scores = values.mean(axis=1)
     return [
-        {"labels": name, "run": run.name, "score": score, "rank": rank}
+        ReleaseRow(name, run.name, rank, score)
         for run, score, rank in zip(
             inputs.runs, scores.tolist(), rank_systems(scores).tolist(), strict=True
         )
     ]
 
 
-def _board(inputs: Inputs, original: FloatArray, options: LeaderboardOptions) -> list[BoardRow]:
+def _board(inputs: Inputs, original: FloatArray, options: Options) -> list[BoardRow]:
     """Return one row per run, ordered by rank under the selected labels."""
     labelled = _values(inputs, inputs.judged, options)
     ranks = _stability(original, labelled, inputs, options).ranks
-    measure = parse_measure(options["measure"])
+    measure = parse_measure(options.measure)
     noise = noise_of_labels(
-        inputs, inputs.counted_originals, unit=options["unit"], number=DRAWS, seed=options["seed"]
+        inputs, inputs.counted_originals, unit=options.unit, number=DRAWS, seed=options.seed
     )
-    corrected = {
-        run.name: corrected_bounds(
-            noise, inputs.ranked[run.name], [measure], options["confidence"]
-        ).get(measure)
-        for run in inputs.runs
-    }
-    rows: list[BoardRow] = [
-        {
-            "run": run.name,
-            "rank": rank.labelled,
-            "rank_interval": list(rank.labelled_interval),
-            "original_rank": rank.original,
-            "score": float(after.mean()),
-            "original": float(before.mean()),
-            **_bounds_and_judged(
-                inputs.ranked[run.name], inputs.judged, measure, options["highest_grade"]
-            ),
-            "bounds_corrected": corrected[run.name],
-        }
-        for run, rank, before, after in zip(inputs.runs, ranks, original, labelled, strict=True)
-    ]
-    return sorted(rows, key=lambda row: (row["rank"], row["run"]))
-
-
-def _bounds_and_judged(
-    ranked: RankedLists, judged: Judged, measure: Measure, grade: int
-) -> BoundsAndJudged:
-    """Return the bounds over the listed pairs, and the judged share of the ranks that are used."""
-    depth = measure.reads(ranked.depth)
-    share = Measure("Judged", max(1, depth))
-    found = bound_scores(ranked, judged, [measure, share], highest=max(grade, judged.highest_gain))
-    return {
-        "bounds": [found.lower.mean(measure).value, found.upper.mean(measure).value],
-        "judged": found.known.mean(share).value,
-        "judged_depth": depth,
-    }
+    grade = max(options.highest_grade or 0, inputs.judged.highest_gain)
+    rows: list[BoardRow] = []
+    for run, rank, before, after in zip(inputs.runs, ranks, original, labelled, strict=True):
+        ranked = inputs.ranked[run.name]
+        # A measure reads the top of the list down to this rank.
+        depth = measure.reads(ranked.depth)
+        share = Measure("Judged", max(1, depth))
+        found = bound_scores(ranked, inputs.judged, [measure, share], highest=grade)
+        rows.append(
+            BoardRow(
+                rank=rank.labelled,
+                run=run.name,
+                rank_interval=list(rank.labelled_interval),
+                original_rank=rank.original,
+                score=float(after.mean()),
+                original=float(before.mean()),
+                bounds=[found.lower.mean(measure).value, found.upper.mean(measure).value],
+                bounds_corrected=corrected_bounds(noise, ranked, [measure], options.confidence).get(
+                    measure
+                ),
+                judged_depth=depth,
+                judged=found.known.mean(share).value,
+            )
+        )
+    return sorted(rows, key=lambda row: (row.rank, row.run))
 
 
 LEADERBOARD = Analysis(
     name="leaderboard",
     title="Leaderboard",
     question="Which run is best by each label set, and how certain is its rank?",
-    form=LeaderboardForm,
-    is_directed=True,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=few_units_warnings,
-    fill_defaults=_fill_defaults,
+    is_directed=True,
     notes=(
         "Ranks are by the selected labels. Scores that are equal, or differ only by rounding, "
         "share the better rank. The interval of a rank covers its values in resamples of captions "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
-from django import forms
 
 from annotation.core.consensus import NO_LABEL
 from evaluation.core.arrays import FloatArray, IntArray
@@ -13,57 +15,158 @@ from evaluation.core.relevance.corrected_shares import correct_share, without_re
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.originals import drop_rejected
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
-from evaluation.lab.analyses.error_rates import ends_of
-from evaluation.lab.analyses.fields import (
-    MeasuresField,
-    ResamplingOptions,
-    confidence_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    DOTS,
+    PERCENT,
+    Chart,
+    by_measure,
+    melt,
+    name_of,
+    quantity,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.error_rates import ends_of
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
-from evaluation.lab.analyses.layouts import originals as layout
-from evaluation.lab.analyses.layouts.originals import (
-    CorrectedShares,
-    OriginalsResult,
-    OriginalsRow,
-    PositiveCounts,
-    RejectedRow,
-    RejectedShare,
-)
 from evaluation.lab.analyses.noise import EQUAL_RATES, noise_of_labels
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.old_results import mean_of
+from evaluation.lab.analyses.rows import (
+    Caption,
+    CaptionKey,
+    Ends,
+    Interval,
+    MeasureName,
+    PointsInterval,
+    Run,
+    Score,
+    Shown,
+    VideoKey,
+    mean_of,
+)
+from evaluation.lab.analyses.tables import Table
 from evaluation.lab.selectors import labels_of_set
 from evaluation.release.selectors import label_set_judged, label_set_labels
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
-
-class OriginalsForm(AnalysisForm):
-    measures = MeasuresField(shares=True)
-    examples = forms.IntegerField(
-        label="Examples",
-        initial=50,
-        min_value=0,
-        max_value=10_000,
-        help_text="Maximum number of rejected original positives in the table. Those with the "
-        "most judgments are listed first.",
-    )
-    unit = resampling_unit_field()
-    confidence = confidence_field()
-    resamples = resamples_field()
-    seed = seed_field()
+BY = {"kept": "With rejected", "dropped": "Without rejected"}
 
 
-class OriginalsOptions(ResamplingOptions):
-    measures: list[str]
-    examples: int
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Resampling):
+    measures: options.ShareMeasures = ("C@1", "C@5", "C@10", "AP")
+    examples: Annotated[
+        int,
+        Option(
+            "Examples",
+            "Maximum number of rejected original positives in the table. Those with the most "
+            "judgments are listed first.",
+            low=0,
+            high=10_000,
+        ),
+    ] = 50
 
 
-def _compute(inputs: Inputs, options: OriginalsOptions, progress: Progress) -> OriginalsResult:
+@dataclass(frozen=True, slots=True)
+class OriginalsRow:
+    """The score of a run with the rejected original positives (kept), and without (dropped)."""
+
+    run: Run
+    measure: MeasureName
+    kept: Annotated[Score, Shown(BY["kept"], "percent")]
+    dropped: Annotated[Score, Shown(BY["dropped"], "percent")]
+    difference: Annotated[Score, Shown("Without minus with", "points")]
+    difference_interval: PointsInterval
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRow:
+    """A rejected original positive with its numbers of judgments."""
+
+    caption: Caption
+    caption_id: CaptionKey
+    video_id: VideoKey
+    judgments: Annotated[int, Shown("Judgments", "count")]
+    relevant: Annotated[int, Shown("Relevant judgments", "count")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    """The judged original positives, and the scores with and without the rejected ones.
+
+    The share is null if no original positive is settled. Numbers corrected for wrong labels are
+    null if the error rates are unknown.
+    """
+
+    known: Annotated[int, Shown("Original positives", "count", "number of all of them")]
+    judged: Annotated[int, Shown("Judged", "count", "number of those that are judged")]
+    settled: Annotated[int, Shown("Settled", "count", "number of those with a label")]
+    relevant: Annotated[int, Shown("Relevant", "count")]
+    irrelevant: Annotated[int, Shown("Rejected", "count")]
+    share: Annotated[Score, Shown("Rejected, % of settled", "percent")]
+    interval: Interval
+    share_units: Annotated[
+        int, Shown(doc="number of resampling units that the settled ones belong to")
+    ]
+    share_corrected: Annotated[
+        Score, Shown("Not relevant, corrected for wrong labels, %", "percent")
+    ]
+    share_corrected_interval: Interval
+    without: Annotated[int, Shown("Captions that lose their only positive", "count")]
+    without_corrected: Annotated[Score, Shown("Corrected for wrong labels", "number")]
+    without_corrected_interval: Annotated[Ends | None, Shown("{interval}", "number")]
+    rows: list[OriginalsRow]
+    examples: list[RejectedRow]
+
+    def tables(self) -> list[Table]:
+        return [
+            self.table(
+                "originals",
+                "Judged original positives",
+                Result,
+                [self],
+                columns="known judged settled relevant irrelevant share interval share_corrected "
+                "share_corrected_interval without without_corrected without_corrected_interval",
+            ),
+            self.table(
+                "scores",
+                "Scores by the labels, with and without the rejected positives, %",
+                OriginalsRow,
+                self.rows,
+            ),
+            self.table("examples", "Rejected original positives", RejectedRow, self.examples),
+        ]
+
+    def charts(self) -> list[Chart]:
+        if not self.rows:
+            return []
+        plot = {
+            "width": 300,
+            "height": {"step": 26},
+            "mark": DOTS,
+            "encoding": {
+                "x": quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False}),
+                "y": name_of("run"),
+                "color": name_of("positives", order=list(BY.values())),
+            },
+        }
+        return [
+            Chart(
+                "scores",
+                "Scores with and without the rejected original positives",
+                "Each measure has two dots for each run: the score with the rejected original "
+                "positives, and the score without them.",
+                by_measure(melt(self.rows, "run measure", BY, "score", "positives"), plot),
+            )
+        ]
+
+    def warnings(self) -> list[str]:
+        return self.few_units_warnings() or self.few_in_part_warnings(
+            self.share_units, "The settled original positives", "the rejected share"
+        )
+
+
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     progress(0, 2, "comparing labels")
     labels, original = label_set_judged(inputs.label_set), inputs.graded_original
@@ -71,43 +174,38 @@ def _compute(inputs: Inputs, options: OriginalsOptions, progress: Progress) -> O
     judged = np.flatnonzero(np.isin(found.codes, original.codes, assume_unique=True))
     dropped = drop_rejected(labels, original)
     progress(1, 2, "scoring")
-    return {
-        "known": len(original.codes),
-        **_counts(found.labels[judged]),
+    of_judged = found.labels[judged]
+    relevant, irrelevant = int((of_judged >= 1).sum()), int((of_judged == 0).sum())
+    return Result(
+        known=len(original.codes),
+        judged=len(judged),
+        settled=relevant + irrelevant,
+        relevant=relevant,
+        irrelevant=irrelevant,
         **_rejected_share(found, judged, inputs, options),
         **_corrected(found, judged, inputs, options),
-        "confidence": options["confidence"],
-        **resampled_by(inputs, options["unit"]),
-        "without": _count_without_positive(dropped) - _count_without_positive(inputs.judged),
-        "rows": _rows(inputs, dropped, options),
-        "examples": _examples(found, judged, inputs, options["examples"]),
-    }
-
-
-def _counts(labels: IntArray) -> PositiveCounts:
-    relevant, irrelevant = int((labels >= 1).sum()), int((labels == 0).sum())
-    return {
-        "judged": len(labels),
-        "settled": relevant + irrelevant,
-        "relevant": relevant,
-        "irrelevant": irrelevant,
-    }
+        confidence=options.confidence,
+        **resampled_by(inputs, options.unit),
+        without=_count_without_positive(dropped) - _count_without_positive(inputs.judged),
+        rows=_rows(inputs, dropped, options),
+        examples=_examples(found, judged, inputs, options.examples),
+    )
 
 
 def _rejected_share(
-    found: Labels, judged: IntArray, inputs: Inputs, options: OriginalsOptions
-) -> RejectedShare:
+    found: Labels, judged: IntArray, inputs: Inputs, options: Options
+) -> dict[str, Any]:
     """Return the share of rejected pairs among those that are settled, with its interval."""
     settled = judged[found.labels[judged] != NO_LABEL]
     is_rejected = found.labels[settled] == 0
     captions = inputs.benchmark.pair_space.queries(found.codes[settled])
-    by_caption = inputs.clusters(options["unit"])
+    by_caption = inputs.clusters(options.unit)
     clusters = captions if by_caption is None else by_caption[captions]
     interval = mean_interval(
         is_rejected,
-        options["resamples"],
-        rng=np.random.default_rng(options["seed"]),
-        confidence=options["confidence"],
+        options.resamples,
+        rng=np.random.default_rng(options.seed),
+        confidence=options.confidence,
         clusters=clusters,
     )
     return {
@@ -117,9 +215,7 @@ def _rejected_share(
     }
 
 
-def _corrected(
-    found: Labels, judged: IntArray, inputs: Inputs, options: OriginalsOptions
-) -> CorrectedShares:
+def _corrected(found: Labels, judged: IntArray, inputs: Inputs, options: Options) -> dict[str, Any]:
     """Return the rejected share and the captions without a positive, corrected for wrong labels.
 
     All are None if the error rates are unknown. Original positives are corrected like other pairs.
@@ -127,18 +223,14 @@ def _corrected(
     noise = noise_of_labels(
         inputs,
         inputs.counted_originals,
-        unit=options["unit"],
-        number=options["resamples"],
-        seed=options["seed"],
+        unit=options.unit,
+        number=options.resamples,
+        seed=options.seed,
     )
     settled = found.codes[judged[found.labels[judged] != NO_LABEL]]
     if noise is None or inputs.label_set is None or not len(settled):
-        return {
-            "share_corrected": None,
-            "share_corrected_interval": None,
-            "without_corrected": None,
-            "without_corrected_interval": None,
-        }
+        names = ("share_corrected", "without_corrected")
+        return dict.fromkeys([*names, *(f"{name}_interval" for name in names)])
     labels, space = labels_of_set(inputs.label_set, inputs.original.empty()), inputs.space
     place = np.searchsorted(labels.codes, settled)
     queries, n_queries = space.queries(settled), space.n_queries
@@ -161,7 +253,7 @@ def _corrected(
     settled_of_query = np.bincount(queries, minlength=n_queries).astype(np.float64)
     share, without = (
         correct_share(
-            values_at, sizes, noise.estimate, noise.resamples, confidence=options["confidence"]
+            values_at, sizes, noise.estimate, noise.resamples, confidence=options.confidence
         )
         for values_at, sizes in ((rejected_at, settled_of_query), (lost_at, np.ones(n_queries)))
     )
@@ -182,32 +274,24 @@ def _count_without_positive(judged: Judged) -> int:
     return judged.n_queries - len(np.unique(judged.space.queries(codes)))
 
 
-def _rows(inputs: Inputs, dropped: Judged, options: OriginalsOptions) -> list[OriginalsRow]:
-    kept = inputs.values_of(inputs.judged, options["measures"])
-    without_rejected = inputs.values_of(dropped, options["measures"])
-    rng = np.random.default_rng(options["seed"])
+def _rows(inputs: Inputs, dropped: Judged, options: Options) -> list[OriginalsRow]:
+    kept = inputs.values_of(inputs.judged, options.measures)
+    without_rejected = inputs.values_of(dropped, options.measures)
+    rng = np.random.default_rng(options.seed)
     rows: list[OriginalsRow] = []
-    for measure in options["measures"]:
+    for measure in options.measures:
         for run, values in kept[measure].items():
             others = without_rejected[measure][run]
             interval = difference_interval(
                 others,
                 values,
-                options["resamples"],
+                options.resamples,
                 rng=rng,
-                confidence=options["confidence"],
-                clusters=inputs.clusters(options["unit"]),
+                confidence=options.confidence,
+                clusters=inputs.clusters(options.unit),
             )
-            rows.append(
-                {
-                    "run": run,
-                    "measure": measure,
-                    "kept": mean_of(values),
-                    "dropped": mean_of(others),
-                    "difference": mean_of(others - values),
-                    "difference_interval": interval.ends,
-                }
-            )
+            means = mean_of(values), mean_of(others), mean_of(others - values)
+            rows.append(OriginalsRow(run, measure, *means, interval.ends))
     return rows
 
 
@@ -216,13 +300,13 @@ def _examples(found: Labels, judged: IntArray, inputs: Inputs, count: int) -> li
     order = np.lexsort((found.relevant[places], -found.judgments[places]))[:count]
     query, video = inputs.benchmark.pair_space.decode(found.codes[places[order]])
     return [
-        {
-            "caption_id": inputs.query_keys[q],
-            "caption": inputs.captions[q],
-            "video_id": inputs.video_keys[v],
-            "judgments": int(found.judgments[place]),
-            "relevant": int(found.relevant[place]),
-        }
+        RejectedRow(
+            inputs.captions[q],
+            inputs.query_keys[q],
+            inputs.video_keys[v],
+            int(found.judgments[place]),
+            int(found.relevant[place]),
+        )
         for q, v, place in zip(query.tolist(), video.tolist(), places[order].tolist(), strict=True)
     ]
 
@@ -231,11 +315,9 @@ ORIGINALS = Analysis(
     name="originals",
     title="Rejected original positives",
     question="How many original positives do annotators reject, and does this change scores?",
-    form=OriginalsForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=layout.warnings,
     runs_needed=0,
     needs_labels=True,
     needs_originals=True,

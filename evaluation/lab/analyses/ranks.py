@@ -2,121 +2,120 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from dataclasses import dataclass
+from typing import Annotated
 
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import (
     BARS,
     NEW_POSITIVES,
     ORIGINAL_POSITIVES,
     Chart,
+    melt,
     name_of,
     quantity,
     step,
 )
-from evaluation.lab.analyses.fields import depth_field
-from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.old_results import Row
-from evaluation.lab.analyses.tables import Column, Table
+from evaluation.lab.analyses.rows import Run, Score, Shown
+from evaluation.lab.analyses.tables import Table
 from hearth.shared.progress import Progress
 
 SOURCES = {"original": ORIGINAL_POSITIVES, "new": NEW_POSITIVES}
 
 
-class RankCounts(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    depth: options.Depth = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RankCounts:
     """The number of positives of a run at each rank, by source."""
 
     original: list[int]
     new: list[int]
 
 
-class RanksResult(TypedDict):
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    run: Run
+    rank: Annotated[int, Shown("Rank", "count")]
+    original: Annotated[int, Shown(ORIGINAL_POSITIVES, "count")]
+    new: Annotated[int, Shown(NEW_POSITIVES, "count")]
+
+
+@dataclass(frozen=True, slots=True)
+class TotalRow:
+    run: Run
+    original: Annotated[int, Shown(ORIGINAL_POSITIVES, "count")]
+    new: Annotated[int, Shown(NEW_POSITIVES, "count")]
+
+    @property
+    def share(self) -> Annotated[Score, Shown("New positives, %", "percent")]:
+        both = self.original + self.new
+        return self.new / both if both else None
+
+
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
     captions: int
     runs: dict[str, RankCounts]
 
+    @property
+    def ranks(self) -> list[RankRow]:
+        return [
+            RankRow(name, rank, *counts)
+            for name, run in self.runs.items()
+            for rank, counts in enumerate(zip(run.original, run.new, strict=True), start=1)
+        ]
 
-class RanksForm(AnalysisForm):
-    depth = depth_field()
+    def tables(self) -> list[Table]:
+        totals = [
+            TotalRow(name, sum(run.original), sum(run.new)) for name, run in self.runs.items()
+        ]
+        return [
+            self.table("totals", "Positives within the depth", TotalRow, totals),
+            self.table("ranks", "Positives at each rank", RankRow, self.ranks),
+        ]
+
+    def charts(self) -> list[Chart]:
+        values = melt(self.ranks, "run rank", SOURCES, "positives", "source")
+        bars = {
+            "mark": BARS,
+            "width": 280,
+            "height": 180,
+            "encoding": {
+                "x": step("rank", "Rank"),
+                "y": quantity("positives", "Positives"),
+                "color": name_of("source", order=list(SOURCES.values())),
+            },
+        }
+        return [
+            Chart(
+                "ranks",
+                "Positives at each rank, by their source",
+                "A chart for each run: stacked bars over the ranks, for original positives and for "
+                "new positives.",
+                {
+                    "data": {"values": values},
+                    "facet": {**name_of("run"), "header": {"labelLimit": 260}},
+                    "columns": 3,
+                    "spec": bars,
+                },
+            )
+        ]
 
 
-class RanksOptions(TypedDict):
-    depth: int
-
-
-def _compute(inputs: Inputs, options: RanksOptions, progress: Progress) -> RanksResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     runs: dict[str, RankCounts] = {}
     for number, (name, ranked) in enumerate(inputs.ranked.items()):
         progress(number, len(inputs.runs), "looking up positives")
-        counts = ranks_by_source(ranked.top(options["depth"]), inputs.judged, inputs.original)
-        runs[name] = {"original": counts[ORIGINAL].tolist(), "new": counts[NEW].tolist()}
-    return {"captions": len(inputs.captions), "runs": runs}
-
-
-def _rows(result: RanksResult) -> list[Row]:
-    return [
-        {"run": name, "rank": rank, "original": original, "new": new}
-        for name, counts in result["runs"].items()
-        for rank, (original, new) in enumerate(
-            zip(counts["original"], counts["new"], strict=True), start=1
-        )
-    ]
-
-
-def _tables(result: RanksResult) -> list[Table]:
-    columns = [
-        Column("run", "Run"),
-        Column("rank", "Rank", "count"),
-        *(Column(key, title, "count") for key, title in SOURCES.items()),
-    ]
-    return [
-        Table(
-            "totals",
-            "Positives within the depth",
-            [
-                Column("run", "Run"),
-                *(Column(key, title, "count") for key, title in SOURCES.items()),
-                Column("share", "New positives, %", "percent"),
-            ],
-            [_totals(name, counts) for name, counts in result["runs"].items()],
-        ),
-        Table("ranks", "Positives at each rank", columns, _rows(result)),
-    ]
-
-
-def _totals(name: str, counts: RankCounts) -> Row:
-    original, new = sum(counts["original"]), sum(counts["new"])
-    share = new / (original + new) if original + new else None
-    return {"run": name, "original": original, "new": new, "share": share}
-
-
-def _charts(result: RanksResult) -> list[Chart]:
-    rows = [
-        {"run": row["run"], "rank": row["rank"], "positives": row[key], "source": title}
-        for row in _rows(result)
-        for key, title in SOURCES.items()
-    ]
-    bars = {
-        "mark": BARS,
-        "width": 280,
-        "height": 180,
-        "encoding": {
-            "x": step("rank", "Rank"),
-            "y": quantity("positives", "Positives"),
-            "color": name_of("source", order=list(SOURCES.values())),
-        },
-    }
-    facet = {**name_of("run"), "header": {"labelLimit": 260}}
-    return [
-        Chart(
-            "ranks",
-            "Positives at each rank, by their source",
-            "A chart for each run: stacked bars over the ranks, for original positives and for new "
-            "positives.",
-            {"data": {"values": rows}, "facet": facet, "columns": 3, "spec": bars},
-        )
-    ]
+        counts = ranks_by_source(ranked.top(options.depth), inputs.judged, inputs.original)
+        runs[name] = RankCounts(counts[ORIGINAL].tolist(), counts[NEW].tolist())
+    return Result(len(inputs.captions), runs)
 
 
 RANKS = Analysis(
@@ -124,9 +123,8 @@ RANKS = Analysis(
     title="Ranks of the positives",
     question="At which ranks are the new positives, and at which the original ones?",
     source="FIRE study, figure 12",
-    form=RanksForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
     needs_labels=True,
 )

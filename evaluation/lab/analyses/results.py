@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from evaluation.core.statistics.resampling import FEW_CLUSTERS
 from evaluation.lab.analyses.charts import Chart
 from evaluation.lab.analyses.inputs import BOTH_SIDES, CAPTIONS, VIDEOS
-from evaluation.lab.analyses.rows import Shown, cells_of, columns_of
+from evaluation.lab.analyses.rows import Compared, Shown, cells_of, columns_of
 from evaluation.lab.analyses.tables import Table
 from hearth.shared.words import counted
 
 UNIT_NAMES = {CAPTIONS: "caption", VIDEOS: "video", BOTH_SIDES: "video"}
 
 Confidence = Annotated[float, Shown(doc="the confidence of all intervals, 0 to 1")]
+
+
+class _Words(dict[str, Any]):
+    """The attributes of a result, and with `confidence` also {interval} and {level}."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__()
+        self.result = result
+        if hasattr(result, "confidence"):
+            self["level"] = f"{100 * result.confidence:g} %"
+            self["interval"] = f"{self['level']} interval"
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(self.result, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +52,8 @@ class Result:
 
     @property
     def words(self) -> Mapping[str, Any]:
-        """The words that replace names in the titles of columns: the fields of the result.
-
-        With a field `confidence`, these are also {interval} and {level}.
-        """
-        words = {field.name: getattr(self, field.name) for field in fields(self)}
-        if "confidence" not in words:
-            return words
-        level = f"{100 * words['confidence']:g} %"
-        return {**words, "interval": f"{level} interval", "level": level}
+        """The words that replace names in the titles of columns."""
+        return _Words(self)
 
     def table(
         self,
@@ -58,9 +65,15 @@ class Result:
         note: str = "",
         columns: str = "",
         without: Iterable[str] = (),
+        compared: Mapping[str, Compared] | None = None,
     ) -> Table:
-        """Return a table of dataclasses of the type `row`. columns, without: as in `columns_of`."""
+        """Return a table of dataclasses of the type `row`.
+
+        columns, without: as in `columns_of`. compared: that of `Column`, by the names of columns.
+        """
         shown = columns_of(row, self.words, columns, without)
+        links = compared or {}
+        shown = [replace(one, compared=links.get(one.key, one.compared)) for one in shown]
         return Table(name, title, shown, [cells_of(one) for one in rows], note)
 
 

@@ -28,6 +28,10 @@ Ends: TypeAlias = list[float]
 """The lower and the upper end of an interval."""
 
 
+Compared: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""The options of the comparison to which the cell of a row links; empty if it has no link."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """How tables and documents show a value of a row.
@@ -43,16 +47,39 @@ class Shown:
     doc: str = ""
     write: Callable[[Any], Any] | None = None
     key: str = ""
-    compared: Callable[[Any], Mapping[str, Any]] | None = None
+    compared: Compared | None = None
     page: str = ""
+
+
+def of_caption(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options of the comparison of a row's caption."""
+    return {"caption": row["caption_id"]}
 
 
 Run = Annotated[str, Shown("Run")]
 OtherRun = Annotated[str, Shown("Other run")]
 MeasureName = Annotated[str, Shown("Measure")]
 Score = float | None
+Caption = Annotated[str, Shown("Caption", page="caption")]
+CaptionKey = Annotated[str, Shown("Key", compared=of_caption)]
+VideoKey = Annotated[str, Shown("Video", page="video")]
 Interval = Annotated[Ends | None, Shown("{interval}", "percent")]
 PointsInterval = Annotated[Ends | None, Shown("{interval}", "points")]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """The rank correlations of two properties of captions; null if undefined."""
+
+    spearman: Annotated[Score, Shown("Spearman’s rho", "number")]
+    kendall: Annotated[Score, Shown("Kendall’s tau-b", "number")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunCorrelation(Correlation):
+    """The rank correlations of a property of captions with their scores in one run."""
+
+    run: Run
 
 
 @cache

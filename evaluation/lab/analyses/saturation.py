@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict
+from dataclasses import dataclass
+from typing import Annotated
 
 from evaluation.core.people.agreement import count_opinions, percent_agreement
 from evaluation.core.relevance.corrected_scores import CORRECTABLE
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.label_noise import score_change_by_noise
 from evaluation.core.relevance.measures import parse_measure
-from evaluation.core.statistics.saturation import INTERVAL
+from evaluation.core.statistics.saturation import INTERVAL, NOISE
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.noise import noise_of_labels
-from evaluation.lab.analyses.old_results import Row
+from evaluation.lab.analyses.rows import MeasureName, Run, Score, Shown
 from evaluation.release.selectors import label_set_labels
 
 SATURATION_NOTE = (
@@ -24,19 +25,33 @@ SATURATION_NOTE = (
     "labels are wrong."
 )
 
+SATURATED = {None: "no", INTERVAL: "yes, by the interval", NOISE: "yes, by label noise"}
+
+Disagreement = Annotated[
+    Score, Shown(doc="share of the pairs with several labels whose labels differ")
+]
 Changes = Mapping[tuple[str, str], float]
 
 
-class SaturationFigures(TypedDict):
-    """The gap of a score to 1, and the numbers that it is compared with; null if undefined.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saturated:
+    """The gap of a score to 1, and the numbers that it is compared with; null if undefined."""
 
-    noise: the change of the score that wrong labels cause. saturated_by: the reason why the score
-    is saturated, `INTERVAL` or `NOISE`; null if it is not.
-    """
-
-    gap: float | None
-    noise: float | None
-    saturated_by: str | None
+    run: Run
+    measure: MeasureName
+    gap: Annotated[Score, Shown("Gap to 100 %, points", "points")]
+    noise: Annotated[
+        Score,
+        Shown("Label noise, points", "points", "the change of the score that wrong labels cause"),
+    ]
+    saturated_by: Annotated[
+        str | None,
+        Shown(
+            "Saturated",
+            doc="the reason, `interval` or `noise`; null if the score is not saturated",
+            write=SATURATED.__getitem__,
+        ),
+    ]
 
 
 def changes_by_noise(
@@ -72,20 +87,17 @@ def disagreement_of(inputs: Inputs) -> float | None:
     return None if agreed is None else 1 - agreed
 
 
-def saturation_warnings(rows: Iterable[Row]) -> list[str]:
-    """Return a warning for each saturated row.
-
-    rows: with the keys `run`, `measure`, `gap`, `noise` and `saturated_by`.
-    """
+def saturation_warnings(rows: Iterable[Saturated]) -> list[str]:
+    """Return a warning for each saturated row."""
     return [
-        f"{row['measure']} of {row['run']} is saturated: the {100 * row['gap']:.1f} points left "
-        f"to gain {_describe_gap(row)}."
+        f"{row.measure} of {row.run} is saturated: the {100 * (row.gap or 0):.1f} points left to "
+        f"gain {_describe_gap(row)}."
         for row in rows
-        if row["saturated_by"] is not None
+        if row.saturated_by is not None
     ]
 
 
-def _describe_gap(row: Row) -> str:
-    if row["saturated_by"] == INTERVAL:
+def _describe_gap(row: Saturated) -> str:
+    if row.saturated_by == INTERVAL:
         return "are within the interval of the score"
-    return f"are at most the {100 * row['noise']:.1f} points that wrong labels may cause"
+    return f"are at most the {100 * (row.noise or 0):.1f} points that wrong labels may cause"

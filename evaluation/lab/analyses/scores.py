@@ -2,126 +2,188 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated
+
 import numpy as np
 
 from evaluation.core.arrays import FloatArray
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.core.statistics.saturation import judge_saturation
-from evaluation.lab.analyses.equal_captions import (
-    add_equal_captions,
-    equal_captions_field,
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    BY_LABELS,
+    ORIGINAL_POSITIVES,
+    PERCENT,
+    Chart,
+    by_measure,
+    dots_on_lines,
+    melt,
+    name_of,
+    quantity,
 )
-from evaluation.lab.analyses.fields import (
-    MeasuresField,
-    ResamplingOptions,
-    confidence_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
-)
-from evaluation.lab.analyses.forms import DirectedForm
+from evaluation.lab.analyses.equal_captions import EqualCaptions, add_equal_captions
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
     Drawing,
     method_of,
+    method_title,
     resampled_by,
 )
-from evaluation.lab.analyses.layouts import scores as layout
-from evaluation.lab.analyses.layouts.scores import ScoreFigures, ScoreRow, ScoresResult
 from evaluation.lab.analyses.noise import ALL_POSITIVES
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.old_results import mean_of
+from evaluation.lab.analyses.rows import Interval, PointsInterval, Score, Shown, mean_of
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
+    Disagreement,
+    Saturated,
     changes_by_noise,
     disagreement_of,
+    saturation_warnings,
 )
+from evaluation.lab.analyses.tables import Table
 from hearth.shared.progress import Progress
+from pooling.enums import EqualTexts
+
+BY = {"labelled": BY_LABELS, "original": ORIGINAL_POSITIVES}
 
 
-class ScoresForm(DirectedForm):
-    measures = MeasuresField(initial="C@1 C@5 C@10 AP AP(found)", shares=True)
-    twins = equal_captions_field()
-    unit = resampling_unit_field()
-    confidence = confidence_field()
-    resamples = resamples_field()
-    seed = seed_field()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Resampling):
+    measures: options.ShareMeasures = ("C@1", "C@5", "C@10", "AP", "AP(found)")
+    twins: EqualCaptions = EqualTexts.OFF.value
 
 
-class ScoresOptions(ResamplingOptions):
-    measures: list[str]
-    twins: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRow(Saturated):
+    """The scores of a run by the labels and by the original positives, and their difference."""
+
+    labelled: Annotated[Score, Shown("A: by the labels", "percent")]
+    labelled_interval: Interval
+    labelled_method: Annotated[
+        str | None, Shown("Intervals of A and B", write=method_title, key="method")
+    ]
+    original: Annotated[Score, Shown("B: original positives", "percent")]
+    original_interval: Interval
+    original_method: str | None
+    difference: Annotated[Score, Shown("C: difference", "points")]
+    difference_interval: PointsInterval
+    difference_method: str | None
 
 
-def _compute(inputs: Inputs, options: ScoresOptions, progress: Progress) -> ScoresResult:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    """The scores of all runs."""
+
+    twins: Annotated[str, Shown(doc="the rule for equal captions")]
+    rows: list[ScoreRow]
+    disagreement: Disagreement
+
+    def tables(self) -> list[Table]:
+        return [
+            self.table(
+                "scores",
+                "Scores A (B + C), in %",
+                ScoreRow,
+                self.rows,
+                columns="run measure labelled labelled_interval original original_interval "
+                "difference difference_interval labelled_method",
+            )
+        ]
+
+    def charts(self) -> list[Chart]:
+        intervals = {name: f"{name}_interval" for name in BY}
+        rows = melt(self.rows, "run measure", BY, "score", "positives", intervals)
+        dots = dots_on_lines(
+            rows,
+            quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False}),
+            y=name_of("run"),
+            color=name_of("positives", order=list(BY.values())[::-1]),
+        )
+        return [
+            Chart(
+                "scores",
+                "Scores with their intervals",
+                "Each measure has two dots for each run: the score by the labels and by the "
+                "original positives. Each dot is on a line that shows its interval.",
+                by_measure(rows, {"width": 300, "height": {"step": 26}, **dots}),
+            )
+        ]
+
+    def warnings(self) -> list[str]:
+        with_twins = self.twins != EqualTexts.OFF
+        twins = ["A and B also count the positives of equal captions."] if with_twins else []
+        return twins + self.few_units_warnings() + saturation_warnings(self.rows)
+
+
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     rows: list[ScoreRow] = []
-    by_original, by_labels = add_equal_captions(inputs, options["twins"])
-    labelled = inputs.values_of(by_labels, options["measures"])
-    original = inputs.values_of(by_original, options["measures"])
+    by_original, by_labels = add_equal_captions(inputs, options.twins)
+    labelled = inputs.values_of(by_labels, options.measures)
+    original = inputs.values_of(by_original, options.measures)
     known = inputs.counted_originals if inputs.labels_only else by_original
-    noise = changes_by_noise(inputs, options["measures"], by_labels, known)
-    for number, measure in enumerate(options["measures"]):
-        progress(number, len(options["measures"]), f"resampling {options['unit']}")
+    noise = changes_by_noise(inputs, options.measures, by_labels, known)
+    for number, measure in enumerate(options.measures):
+        progress(number, len(options.measures), f"resampling {options.unit}")
         rows += [
-            {
-                "run": name,
-                "measure": measure,
-                **_row(values, others, inputs, options, noise.get((name, measure))),
-            }
+            _row(name, measure, values, others, inputs, options, noise.get((name, measure)))
             for (name, values), others in zip(
                 labelled[measure].items(), original[measure].values(), strict=True
             )
         ]
-    return {
-        "confidence": options["confidence"],
-        **resampled_by(inputs, options["unit"]),
-        "twins": options["twins"],
-        "rows": rows,
-        "disagreement": disagreement_of(inputs),
-    }
+    return Result(
+        confidence=options.confidence,
+        **resampled_by(inputs, options.unit),
+        twins=options.twins,
+        rows=rows,
+        disagreement=disagreement_of(inputs),
+    )
 
 
 def _row(
+    run: str,
+    measure: str,
     labelled: FloatArray,
     original: FloatArray,
     inputs: Inputs,
-    options: ScoresOptions,
+    options: Options,
     noise: float | None,
-) -> ScoreFigures:
+) -> ScoreRow:
     """Return the mean scores of one run by one measure, with their intervals.
 
     The interval of the difference is paired, because both scores are computed on the same captions.
     If only the original positives are used, there is no difference to estimate.
     """
-    resamples = options["resamples"]
     drawn: Drawing = {
-        "confidence": options["confidence"],
-        "clusters": inputs.clusters(options["unit"]),
-        "rng": np.random.default_rng(options["seed"]),
+        "confidence": options.confidence,
+        "clusters": inputs.clusters(options.unit),
+        "rng": np.random.default_rng(options.seed),
     }
-    mean, interval = mean_of(labelled), mean_interval(labelled, resamples, **drawn)
-    by_original = mean_interval(original, resamples, **drawn)
+    mean, interval = mean_of(labelled), mean_interval(labelled, options.resamples, **drawn)
+    by_original = mean_interval(original, options.resamples, **drawn)
     change = (
         None
         if inputs.label_set is None
-        else difference_interval(labelled, original, resamples, **drawn)
+        else difference_interval(labelled, original, options.resamples, **drawn)
     )
     saturation = None if mean is None else judge_saturation(mean, interval, noise)
-    return {
-        "labelled": mean,
-        "labelled_interval": interval.ends,
-        "labelled_method": method_of(interval),
-        "noise": noise,
-        "gap": None if saturation is None else saturation.gap,
-        "saturated_by": None if saturation is None else saturation.by,
-        "original": mean_of(original),
-        "original_interval": by_original.ends,
-        "original_method": method_of(by_original),
-        "difference": mean_of(labelled - original),
-        "difference_interval": None if change is None else change.ends,
-        "difference_method": None if change is None else method_of(change),
-    }
+    return ScoreRow(
+        run=run,
+        measure=measure,
+        labelled=mean,
+        labelled_interval=interval.ends,
+        labelled_method=method_of(interval),
+        noise=noise,
+        gap=None if saturation is None else saturation.gap,
+        saturated_by=None if saturation is None else saturation.by,
+        original=mean_of(original),
+        original_interval=by_original.ends,
+        original_method=method_of(by_original),
+        difference=mean_of(labelled - original),
+        difference_interval=None if change is None else change.ends,
+        difference_method=None if change is None else method_of(change),
+    )
 
 
 SCORES = Analysis(
@@ -129,12 +191,10 @@ SCORES = Analysis(
     title="Scores before and after judging",
     question="How good is each system, by the labels and by the original positives?",
     source="FIRE study, table 1",
-    form=ScoresForm,
-    is_directed=True,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=layout.warnings,
+    is_directed=True,
     notes=(
         "A is the score by the labels, B the score by the original positives, and C their "
         "difference. AP divides by the number of all known positives of a caption. AP(found) "

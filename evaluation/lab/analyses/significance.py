@@ -2,167 +2,350 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
 import numpy as np
 
 from evaluation.core.arrays import FloatArray
-from evaluation.core.statistics.rank_stability import rank_stability
+from evaluation.core.relevance.compare import FIRST, SECOND
+from evaluation.core.statistics.rank_stability import SystemRank, rank_stability
 from evaluation.core.statistics.saturation import check_saturation
 from evaluation.core.statistics.significance import Comparison, adjust_together, compare_systems
-from evaluation.lab.analyses.fields import (
-    MeasuresField,
-    ResamplingOptions,
-    ShareMeasureField,
-    confidence_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    BY_LABELS,
+    DOTS,
+    ORIGINAL_POSITIVES,
+    RULES,
+    Chart,
+    low_high,
+    melt,
+    name_of,
+    quantity,
+    spec,
+    step,
 )
-from evaluation.lab.analyses.forms import DirectedForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
     Drawing,
     method_of,
+    method_title,
     resampled_by,
+    tau_note,
 )
-from evaluation.lab.analyses.layouts import significance as layout
-from evaluation.lab.analyses.layouts.significance import (
-    RANK_RESAMPLES_MAX,
-    DifferenceFigures,
-    ScoreFigures,
-    SignificanceResult,
+from evaluation.lab.analyses.rows import (
+    Ends,
+    Interval,
+    MeasureName,
+    PointsInterval,
+    Run,
+    Score,
+    Shown,
 )
-from evaluation.lab.analyses.old_analysis import Analysis
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
+    Disagreement,
+    Saturated,
     changes_by_noise,
     disagreement_of,
+    saturation_warnings,
 )
+from evaluation.lab.analyses.tables import Row, Table
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
+from hearth.shared.words import counted
+
+# More resamples barely change an interval of ranks, and they take long with many runs.
+RANK_RESAMPLES_MAX = 1000
 
 
-class SignificanceForm(DirectedForm):
-    measure = ShareMeasureField()
-    further = MeasuresField(
-        shares=True,
-        required=False,
-        initial="",
-        label="Further measures",
-        help_text="These measures are compared in the same table. Holm’s correction covers the "
-        "whole table.",
-    )
-    unit = resampling_unit_field()
-    confidence = confidence_field()
-    resamples = resamples_field()
-    seed = seed_field()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Resampling):
+    measure: options.ShareMeasure = "C@5"
+    further: Annotated[
+        options.ShareMeasures,
+        Option(
+            "Further measures",
+            "These measures are compared in the same table. Holm’s correction covers the whole "
+            "table.",
+        ),
+    ] = ()
 
 
-class SignificanceOptions(ResamplingOptions):
+def _captions(key: str, show: str, row: Row) -> Row:
+    """Return the options of the comparison to which a cell links.
+
+    Only C@k has links: a win in C@k means that one system is correct and the other is not.
+    """
+    name, _, cutoff = row["measure"].partition("@")
+    if name != "C" or not row[key]:
+        return {}
+    return {"first": row["first"], "second": row["second"], "show": show, "cutoff": cutoff}
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceRow:
+    """The difference of two runs, as in `core.statistics.significance.Difference`."""
+
+    measure: MeasureName
+    first: Run
+    second: Annotated[str, Shown("Minus run")]
+    difference: Annotated[float, Shown("Difference, points", "points")]
+    interval: PointsInterval
+    p_holm: Annotated[float, Shown("p (Holm, whole table)", "p")]
+    p_randomisation: Annotated[float, Shown("p, randomisation", "p")]
+    p_bootstrap: Annotated[float, Shown("p, bootstrap", "p")]
+    effect: Annotated[Score, Shown("Effect size d", "number")]
+    wins: Annotated[int, Shown("Wins", "count")]
+    ties: Annotated[int, Shown("Ties", "count")]
+    losses: Annotated[int, Shown("Losses", "count")]
+    method: Annotated[str | None, Shown("Interval", write=method_title)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankRow(Saturated):
+    """The ranks of a run by the original positives and by the labels, and its score."""
+
+    original: Annotated[int, Shown("Rank by the original positives", "count")]
+    original_interval: Annotated[list[int], Shown("{interval}", "count")]
+    labelled: Annotated[int, Shown("Rank by the labels", "count")]
+    labelled_interval: Annotated[list[int], Shown("{interval}", "count")]
+    mean: Annotated[float, Shown("Score, %", "percent", "by the labels")]
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The similarity of the rankings of runs by the original positives and by the labels."""
+
+    resamples: int
+    tau: Annotated[Score, Shown(doc="Kendall's tau of the two rankings")]
+    interval: Ends | None
+    same_order: Annotated[
+        float, Shown(doc="share of the resamples in which the two rankings are equal")
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    """The differences between runs, with their tests."""
+
     measure: str
-    further: list[str]
+    measures: list[str]
+    comparisons: list[DifferenceRow]
+    holm: Annotated[int, Shown(doc="number of tests that Holm's correction covers")]
+    ranking: Ranking
+    ranks: list[RankRow]
+    disagreement: Disagreement
+
+    def tables(self) -> list[Table]:
+        shown = {"wins": FIRST, "losses": SECOND}
+        has_links = any(row.measure.startswith("C@") for row in self.comparisons)
+        return [
+            self.table(
+                "comparisons",
+                "Differences between every two systems, by the labels",
+                DifferenceRow,
+                self.comparisons,
+                note=self._covered(),
+                compared={key: partial(_captions, key, shown[key]) for key in shown if has_links},
+            ),
+            self.table(
+                "ranks",
+                "Ranks before and after the labels",
+                RankRow,
+                self.ranks,
+                columns="run original original_interval labelled labelled_interval mean gap noise "
+                "saturated_by",
+                note=self._ranking_note(),
+            ),
+        ]
+
+    def _covered(self) -> str:
+        """Return the scope of Holm's correction."""
+        if not self.comparisons:
+            return ""
+        measures = dict.fromkeys(row.measure for row in self.comparisons)
+        pairs = len(self.comparisons) // len(measures)
+        return (
+            f"Holm’s correction covers the {counted(len(self.comparisons), 'test')} of this table: "
+            f"{counted(pairs, 'pair')} of systems by {counted(len(measures), 'measure')} "
+            f"({', '.join(measures)})."
+        )
+
+    def _ranking_note(self) -> str:
+        found = self.ranking
+        if found.tau is None:
+            return "There is no ranking: only one system is compared, or all scores are equal."
+        between = found.interval
+        spread = f" ({between[0]:.2f} to {between[1]:.2f})" if between else ""
+        tau = tau_note(len(self.ranks)) or (
+            f"Kendall’s tau of both rankings is {found.tau:.2f}{spread}."
+        )
+        return (
+            f"{tau} In {100 * found.same_order:.0f} % of the resamples all systems keep their "
+            f"ranks. The intervals of ranks are computed from {found.resamples:,} resamples. The "
+            f"maximum for them is {RANK_RESAMPLES_MAX:,}."
+        )
+
+    def charts(self) -> list[Chart]:
+        if not self.comparisons:
+            return []
+        by = {"original": ORIGINAL_POSITIVES, "labelled": BY_LABELS}
+        downwards = {"scale": {"reverse": True, "zero": False}, "axis": {"tickMinStep": 1}}
+        return [
+            Chart(
+                "differences",
+                f"Differences in {self.measure} with their intervals",
+                "Every two runs have a dot at their difference, on a line that shows its interval. "
+                "If the line crosses zero, the difference can be chance.",
+                self._differences(),
+            ),
+            Chart(
+                "ranks",
+                f"Rank by {self.measure} before and after the labels",
+                "A line for each run from its rank by the original positives to its rank by the "
+                "labels.",
+                spec(
+                    melt(self.ranks, "run", by, "rank", "positives"),
+                    {"type": "line", "point": {"size": 80}, "tooltip": True},
+                    x=step("positives", "", sort=None),
+                    y=quantity("rank", "Rank", **downwards),
+                    color=name_of("run"),
+                ),
+            ),
+        ]
+
+    def _differences(self) -> dict[str, Any]:
+        rows = [
+            {
+                "pair": f"{row.first} − {row.second}",
+                "difference": row.difference,
+                **low_high(row.interval),
+            }
+            for row in self.comparisons
+            if row.measure == self.measure
+        ]
+        points = quantity("difference", "Difference", axis={"format": "+.1%"})
+        pair, ends = name_of("pair"), {"x": {**points, "field": "low"}, "x2": {"field": "high"}}
+        return {
+            "data": {"values": rows},
+            "height": {"step": 26},
+            "layer": [
+                # The rule has no position on the other axis. With a position it would have no
+                # length.
+                {"mark": {"type": "rule", "aria": False}, "encoding": {"x": {"datum": 0}}},
+                {"mark": RULES, "encoding": {"y": pair, **ends}},
+                {"mark": DOTS, "encoding": {"y": pair, "x": points}},
+            ],
+        }
+
+    def warnings(self) -> list[str]:
+        return self.few_units_warnings() + saturation_warnings(self.ranks)
 
 
-def _compute(
-    inputs: Inputs, options: SignificanceOptions, progress: Progress
-) -> SignificanceResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     names = list(inputs.ranked)
-    measures = list(dict.fromkeys([options["measure"], *options["further"]]))
+    measures = list(dict.fromkeys([options.measure, *options.further]))
     by_measure = {
         measure: np.stack(list(values.values()))
         for measure, values in inputs.values_of(inputs.judged, measures).items()
     }
-    labelled = by_measure[options["measure"]]
-    original = np.stack(list(inputs.values(inputs.original, options["measure"]).values()))
+    labelled = by_measure[options.measure]
+    original = np.stack(list(inputs.values(inputs.original, options.measure).values()))
     drawn: Drawing = {
-        "confidence": options["confidence"],
-        "clusters": inputs.varied_clusters(options["unit"]),
-        "rng": np.random.default_rng(options["seed"]),
+        "confidence": options.confidence,
+        "clusters": inputs.varied_clusters(options.unit),
+        "rng": np.random.default_rng(options.seed),
     }
     progress(0, 3, "comparing systems")
     compared = [
-        compare_systems(by_measure[measure], options["resamples"], **drawn) for measure in measures
+        compare_systems(by_measure[measure], options.resamples, **drawn) for measure in measures
     ]
     adjusted = adjust_together(row for rows in compared for row in rows)
     progress(1, 3, "ranking systems")
-    rank_resamples = min(options["resamples"], RANK_RESAMPLES_MAX)
+    rank_resamples = min(options.resamples, RANK_RESAMPLES_MAX)
     stability = rank_stability(original, labelled, rank_resamples, **drawn)
-    noise = changes_by_noise(inputs, [options["measure"]], inputs.judged, inputs.counted_originals)
+    noise = changes_by_noise(inputs, [options.measure], inputs.judged, inputs.counted_originals)
     progress(2, 3, "checking saturation")
-    return {
-        "measure": options["measure"],
-        "confidence": options["confidence"],
-        "measures": measures,
-        **resampled_by(inputs, options["unit"]),
-        "comparisons": [
-            {"measure": measure, **_comparison(comparison, names)}
+    return Result(
+        measure=options.measure,
+        confidence=options.confidence,
+        measures=measures,
+        **resampled_by(inputs, options.unit),
+        comparisons=[
+            _comparison(measure, comparison, names)
             for measure, comparison in zip(
-                np.repeat(measures, len(compared[0])), adjusted, strict=True
+                np.repeat(measures, len(compared[0])).tolist(), adjusted, strict=True
             )
         ],
-        "holm": len(adjusted),
-        "ranking": {
-            "resamples": rank_resamples,
-            "tau": stability.tau.value,
-            "interval": stability.interval.ends,
-            "same_order": stability.same_order,
-        },
-        "ranks": [
-            {
-                "run": name,
-                "original": rank.original,
-                "original_interval": list(rank.original_interval),
-                "labelled": rank.labelled,
-                "labelled_interval": list(rank.labelled_interval),
-                "measure": options["measure"],
-                **_saturation(values, options, drawn, noise.get((name, options["measure"]))),
-            }
+        holm=len(adjusted),
+        ranking=Ranking(
+            rank_resamples, stability.tau.value, stability.interval.ends, stability.same_order
+        ),
+        ranks=[
+            _rank_row(name, rank, values, options, drawn, noise.get((name, options.measure)))
             for name, rank, values in zip(names, stability.ranks, labelled, strict=True)
         ],
-        "disagreement": disagreement_of(inputs),
-    }
+        disagreement=disagreement_of(inputs),
+    )
 
 
-def _comparison(comparison: Comparison, names: list[str]) -> DifferenceFigures:
+def _comparison(measure: str, comparison: Comparison, names: list[str]) -> DifferenceRow:
     found = comparison.difference
-    return {
-        "first": names[comparison.system],
-        "second": names[comparison.other],
-        "difference": found.mean,
-        "interval": found.interval.ends,
-        "method": method_of(found.interval),
-        "effect": found.effect.value,
-        "wins": found.wins,
-        "ties": found.ties,
-        "losses": found.losses,
-        "p_randomisation": found.randomisation.p,
-        "p_bootstrap": found.bootstrap.p,
-        "p_holm": comparison.adjusted,
-    }
+    return DifferenceRow(
+        measure=measure,
+        first=names[comparison.system],
+        second=names[comparison.other],
+        difference=found.mean,
+        interval=found.interval.ends,
+        method=method_of(found.interval),
+        effect=found.effect.value,
+        wins=found.wins,
+        ties=found.ties,
+        losses=found.losses,
+        p_randomisation=found.randomisation.p,
+        p_bootstrap=found.bootstrap.p,
+        p_holm=comparison.adjusted,
+    )
 
 
-def _saturation(
-    values: FloatArray, options: SignificanceOptions, drawn: Drawing, noise: float | None
-) -> ScoreFigures:
-    found = check_saturation(values, options["resamples"], noise=noise, **drawn)
-    return {
-        "mean": found.mean,
-        "interval": found.interval.ends,
-        "gap": found.gap,
-        "noise": noise,
-        "saturated_by": found.by,
-    }
+def _rank_row(
+    run: str,
+    rank: SystemRank,
+    values: FloatArray,
+    options: Options,
+    drawn: Drawing,
+    noise: float | None,
+) -> RankRow:
+    found = check_saturation(values, options.resamples, noise=noise, **drawn)
+    return RankRow(
+        run=run,
+        original=rank.original,
+        original_interval=list(rank.original_interval),
+        labelled=rank.labelled,
+        labelled_interval=list(rank.labelled_interval),
+        measure=options.measure,
+        mean=found.mean,
+        interval=found.interval.ends,
+        gap=found.gap,
+        noise=noise,
+        saturated_by=found.by,
+    )
 
 
 SIGNIFICANCE = Analysis(
     name="significance",
     title="Significance and ranking",
     question="Which differences are larger than chance, and do the labels change the ranking?",
-    form=SignificanceForm,
-    is_directed=True,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=layout.warnings,
+    is_directed=True,
     notes=(
         "Fisher’s randomisation test changes the signs of the differences. If videos are "
         "resampled, all captions of a video change their sign together. The test is exact for "

@@ -15,11 +15,9 @@ from evaluation.core.files.latex import (
     points,
     table,
 )
-from evaluation.lab.analyses.layouts.labels import LabelsResult
-from evaluation.lab.analyses.layouts.scores import ScoresResult
 
 
-def scores(result: ScoresResult) -> Table:
+def scores(result: Mapping[str, Any]) -> Table:
     """Return the scores as A (B + C).
 
     A is the score by the labels, B the score by the original positives, and C their difference.
@@ -40,7 +38,7 @@ def scores(result: ScoresResult) -> Table:
     )
 
 
-def labels(result: LabelsResult) -> Table:
+def labels(result: Mapping[str, Any]) -> Table:
     """Return the numbers of pairs and labels, and the agreement of the labels."""
     rows = [
         ["Judged pairs", count(result["pairs"])],

@@ -23,7 +23,7 @@ from annotation.selectors.labels import labels_fingerprint
 from evaluation.core.statistics.halves import split_in_half
 from evaluation.lab.analyses import ANALYSES, get_analysis
 from evaluation.lab.analyses.question import build_question
-from evaluation.lab.analyses.saturation import saturation_warnings
+from evaluation.lab.analyses.saturation import Saturated, saturation_warnings
 from evaluation.lab.analyses.tables import Column
 from evaluation.lab.selectors import measured_rates
 from evaluation.lab.services import RESULTS_MAX, analyse, begin_analysis, renew_analyses
@@ -687,7 +687,7 @@ def test_saturation_shows_a_warning(
 
 
 def test_saturation_by_noise_shows_a_warning() -> None:
-    row = {"run": "A", "measure": "C@10", "gap": 0.02, "noise": 0.025, "saturated_by": "noise"}
+    row = Saturated(run="A", measure="C@10", gap=0.02, noise=0.025, saturated_by="noise")
     assert saturation_warnings([row]) == [
         "C@10 of A is saturated: the 2.0 points left to gain are at most the 2.5 points that "
         "wrong labels may cause."
