@@ -23,7 +23,7 @@ from pooling.core.pool_options import (
     RANKED,
     SIMILARITY,
 )
-from pooling.core.tag_file import MAX_TAG
+from pooling.core.readers.tags import MAX_TAG
 from pooling.enums import (
     EqualTexts,
     MediaState,

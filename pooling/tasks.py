@@ -29,7 +29,8 @@ from hearth.shared.words import counted, short_sha, tasks_to_judge
 from pooling import services
 from pooling.core.direction import Direction
 from pooling.core.pool_options import PoolOptions
-from pooling.core.proxies.request import ProxyRequest, ProxyUpload, SentFile
+from pooling.core.lines import SourceFile
+from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.models import Benchmark, BenchmarkImport, Pool, Run, RunUpload
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import run_names
@@ -265,10 +266,10 @@ def _added(done: services.AddedProxy) -> dict[str, Any]:
     return {**done.report(), "pk": done.proxy.pk}
 
 
-def _files(params: dict[str, Any]) -> dict[str, SentFile]:
+def _files(params: dict[str, Any]) -> dict[str, SourceFile]:
     """Return the uploads of a job by the names of their fields."""
     return {
-        name: SentFile(uploaded_file(file["upload"]), file["source"])
+        name: SourceFile(uploaded_file(file["upload"]), file["source"])
         for name, file in params.get("files", {}).items()
     }
 

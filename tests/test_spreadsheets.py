@@ -15,27 +15,26 @@ import numpy as np
 import pytest
 
 from annotation.core.control_order_file import parse_control_orders
-from annotation.core.gold_file import parse_gold
-from annotation.core.label_formats import parse_labels_of_others
 from annotation.core.names import read_names
+from annotation.core.readers.gold import parse_gold
+from annotation.core.readers.judgments import JudgmentsOf, parse_judgments
 from hearth.accounts.invitation_lists import ListedPerson, read_people
 from hearth.shared.errors import InvalidInput
-from pooling.core.benchmark_file import VideoRow, parse_videos
-from pooling.core.formats.detection import TABLE
-from pooling.core.formats.reading import AUTO, EXPECTED, SourceFile, read_captions
-from pooling.core.lines import TextBlocks
+from pooling.core.lines import SourceFile, TextBlocks
 from pooling.core.proxies.senses import read_classes
-from pooling.core.tag_file import parse_tags
-from pooling.core.train_file import parse_train_captions
+from pooling.core.readers.benchmarks import TABLE, read_captions
+from pooling.core.readers.tags import parse_tags
+from pooling.core.readers.train_captions import parse_train_captions
+from pooling.core.readers.videos import VideoRow, parse_videos
 from tests.pooling.core.tiny import QUERIES, TEXTS, VIDEOS, write
 
 KEYS: dict[str, Any] = {"query_numbers": QUERIES, "video_numbers": VIDEOS}
-JUDGED: dict[str, Any] = {
-    **KEYS,
-    "query_texts": TEXTS,
-    "now": datetime(2026, 11, 1, tzinfo=UTC),
-    "source": "t.csv",
-}
+JUDGED = JudgmentsOf(**KEYS, query_texts=TEXTS, now=datetime(2026, 11, 1, tzinfo=UTC))
+WANTED = (
+    "a table of captions; MSRVTT_data.json, alone or with a table of the test captions or a "
+    "list of the test videos; MSVD captions, alone or with a list of videos; or TREC topics with "
+    "qrels"
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def captions(path: Path) -> object:
 
 
 def judgments(path: Path) -> object:
-    file = parse_labels_of_others(path, **JUDGED)
+    file = parse_judgments(path, JUDGED, source="t.csv")
     arrays = (file.queries, file.videos, file.annotators, file.labels, file.times)
     return [array.tolist() for array in arrays], file.annotator_keys, file.notes
 
@@ -220,7 +219,7 @@ def test_every_use_names_the_layout_of_another_file(tmp_path: Path, layout: str)
         messages[name] = str(refused.value)
     first = {"train": "caption", "tags": "tag", "classes": "id", "gold": "caption_id"}
     assert messages == {
-        "captions": f"These files cannot be read: t.csv ({layout}). Expected: {EXPECTED[AUTO]}.",
+        "captions": f"These files cannot be read: t.csv ({layout}). Expected: {WANTED}.",
         "judgments": (
             f"t.csv: this is {layout}; expected: CSV with a header, TREC qrels or FIRE JSON"
         ),
@@ -281,7 +280,7 @@ def test_qrels_with_fractions_and_unjudged_pairs_are_read_alike(tmp_path: Path) 
     qrels = "q1 0 vA 1.0\nq1 0 vB -1\nq2\t0\tvC\t0\n"
     path = write(tmp_path, qrels)
 
-    file = parse_labels_of_others(path, **JUDGED)
+    file = parse_judgments(path, JUDGED, source="t.csv")
     topics = SourceFile(write(tmp_path, "q1\ta man\nq2\ta dog\n", "topics"), "topics")
     read = read_captions([topics, SourceFile(path, "t.csv")])
 
@@ -295,5 +294,5 @@ def test_qrels_with_fractions_and_unjudged_pairs_are_read_alike(tmp_path: Path) 
     assert read.video_keys == ("vA", "vB", "vC")
     assert (read.positive_queries.tolist(), read.positive_videos.tolist()) == ([0], [0])
     with pytest.raises(InvalidInput) as refused:
-        parse_labels_of_others(write(tmp_path, "q1 0 v9 -1\n"), **JUDGED)
+        parse_judgments(write(tmp_path, "q1 0 v9 -1\n"), JUDGED, source="t.csv")
     assert str(refused.value) == "t.csv, line 1: unknown video 'v9'"

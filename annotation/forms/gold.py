@@ -6,8 +6,8 @@ from typing import Any
 
 from django import forms
 
-from annotation.core.gold_file import EXPLANATION_LENGTH
 from annotation.core.orderings import CAPTIONS
+from annotation.core.readers.gold import EXPLANATION_LENGTH
 from annotation.enums import GoldUse
 
 

@@ -13,8 +13,8 @@ from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from annotation.core.control_order_file import ControlOrder, parse_control_orders
-from annotation.core.gold_file import GoldFile, explanation_fault, parse_gold
 from annotation.core.orderings import CAPTIONS, shuffled_places
+from annotation.core.readers.gold import GoldFile, explanation_fault, parse_gold
 from annotation.enums import AnnotationAct, AssignmentState, CampaignState, GoldUse, TaskState
 from annotation.models import Assignment, Campaign, GoldCaption, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from annotation.core.judgment_file import FIRE, NO_TIME, JudgmentsFile
+from annotation.core.readers.judgments import NO_TIME, JudgmentsFile
 from annotation.enums import LABELS, Scale
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
@@ -66,7 +66,7 @@ def plan_judgments(
     """Check a file as `import_judgments` does, and return the plan of its import."""
     check_can_lead(by, benchmark)
     file = read_file(benchmark, path, scale, data_set, source, progress)
-    shared = file.format == FIRE if pool_equal is None else pool_equal
+    shared = file.has_texts if pool_equal is None else pool_equal
     codes = codes_of_file(benchmark, file)
     pairs = union_codes([codes])
     task_of = np.unique(task_keys(benchmark, codes, shared), return_inverse=True)[1].reshape(-1)

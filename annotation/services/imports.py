@@ -12,9 +12,8 @@ import numpy.typing as npt
 from django.utils import timezone
 
 from annotation.core.consensus import NO_LABEL, Outcomes, count_values, places_within
-from annotation.core.judgment_file import FIRE, NO_TIME, JudgmentsFile
-from annotation.core.label_formats import parse_labels_of_others
 from annotation.core.plan import count_plan
+from annotation.core.readers.judgments import NO_TIME, JudgmentsFile, JudgmentsOf, parse_judgments
 from annotation.enums import LABELS, AnnotationAct, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
 from annotation.policies import check_can_lead
@@ -68,7 +67,7 @@ def import_judgments(
 ) -> ImportedJudgments:
     """Store a file of judgments as a closed campaign, with any number of labels for a pair.
 
-    The format is recognised by the file's start (see `annotation.core.label_formats`). The campaign
+    The format is recognised by the file's start (see `annotation.core.readers`). The campaign
     stores the format, each licence that the file states, and `licence`, which is stated elsewhere.
     The licences may contradict each other, and none replaces another. data_set: the data set whose
     entries are imported from a FIRE file. A judgment gets the time that the file contains, or else
@@ -86,7 +85,7 @@ def import_judgments(
     """
     check_can_lead(by, benchmark)
     file = read_file(benchmark, path, scale, data_set, source, progress)
-    pool_equal = file.format == FIRE if pool_equal is None else pool_equal
+    pool_equal = file.has_texts if pool_equal is None else pool_equal
     origin = _origin(file, source or path.name, licence, data_set)
     progress(0, None, "storing judgments")
     with long_transaction():
@@ -112,14 +111,17 @@ def read_file(
     source: str | None,
     progress: Progress,
 ) -> JudgmentsFile:
-    return parse_labels_of_others(
-        path,
+    of = JudgmentsOf(
         query_numbers=query_numbers(benchmark),
         video_numbers=video_numbers(benchmark),
         query_texts=query_texts(benchmark),
         now=timezone.now(),
         labels=LABELS[scale],
         data_set=data_set,
+    )
+    return parse_judgments(
+        path,
+        of,
         progress=lambda done, total: progress(done, total, "reading judgments"),
         source=source,
     )

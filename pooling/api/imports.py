@@ -19,7 +19,7 @@ from hearth.accounts.roles import leads_somewhere
 from hearth.jobs.api import JobSerializer, accepted
 from hearth.requests.files import receives_files
 from pooling import services
-from pooling.core.formats.tables import KEY, TEXT, VIDEO
+from pooling.core.readers.benchmarks.table import KEY, TEXT, VIDEO
 from pooling.models import BENCHMARK_KEY, BenchmarkImport
 from pooling.policies import imports_seen_by
 from pooling.services.imports import FILES

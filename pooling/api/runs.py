@@ -18,7 +18,8 @@ from hearth.shared.paging import NewestFirst
 from hearth.shared.uploads import stored_with
 from pooling.api.base import OfBenchmark
 from pooling.core.direction import IMPORT_CHOICES, Direction
-from pooling.core.run_file import FORMATS
+from pooling.core.readers.registry import AUTO
+from pooling.core.readers.runs import RUNS
 from pooling.models import Run
 from pooling.services.changing_runs import RUN_FIELDS
 
@@ -103,8 +104,8 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
         "then called `NAME (video-to-text)`.",
     )
     format = serializers.ChoiceField(
-        choices=["auto", *FORMATS],
-        default="auto",
+        choices=[AUTO, *RUNS.names()],
+        default=AUTO,
         help_text="The format of the file; by default, it is detected from the content.",
     )
     depth = serializers.IntegerField(

@@ -10,11 +10,11 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from pooling.core.arrays import Bools, Int64s
-from pooling.core.benchmark_file import VideoRow
 from pooling.core.equal_texts import first_equal
-from pooling.core.formats.captions import CaptionsFile
 from pooling.core.keys import shown
 from pooling.core.problems import PROBLEMS_MAX, Problems
+from pooling.core.readers.benchmarks.captions import CaptionsFile
+from pooling.core.readers.videos import VideoRow
 
 FIRST_ROWS = 5
 

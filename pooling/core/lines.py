@@ -13,12 +13,15 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Self
 
 from hearth.shared.errors import InvalidInput
-from hearth.shared.filetypes import HEAD_BYTES, ZIP, describe_binary
+from hearth.shared.filetypes import HEAD_BYTES as SIGNATURE_BYTES
+from hearth.shared.filetypes import ZIP, describe_binary
+from hearth.shared.options import SentFile
 
 Progress = Callable[[int, int | None], None]
 """Called with the number of bytes read and the size of the file. It may raise to cancel."""
@@ -26,6 +29,7 @@ Progress = Callable[[int, int | None], None]
 BLOCK_BYTES = 1 << 18
 MAX_LINE_BYTES = 1 << 20
 MAX_CONTENT_BYTES = 4 << 30
+HEAD_BYTES = 1 << 16
 # bgzip writes one member per 64 KiB, so this suffices for 6 GB. More members are an attack.
 MAX_GZIP_MEMBERS = 100_000
 
@@ -112,7 +116,7 @@ class TextBlocks:
             yield from lines_of(block.decode())
 
     def _pieces(self, file: BufferedReader) -> Iterator[bytes]:
-        head = file.read(HEAD_BYTES)
+        head = file.read(SIGNATURE_BYTES)
         file.seek(0)
         kind = describe_binary(head)
         if kind not in (None, ZIP):
@@ -221,6 +225,53 @@ class TextBlocks:
         raise InvalidInput(reason, source=self.source, line=line)
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFile(SentFile):
+    """A file to read. progress: told how much of the file is read."""
+
+    progress: Progress | None = None
+
+    @classmethod
+    def at(cls, path: Path, source: str | None = None, progress: Progress | None = None) -> Self:
+        """Return the file at a path. By default, messages name it by its path."""
+        return cls(path, source or str(path), progress)
+
+    @classmethod
+    def maybe(cls, path: Path | None) -> Self | None:
+        """Return the file at the path of an option, if there is one."""
+        return None if path is None else cls.at(path)
+
+    def blocks(
+        self, *, max_line: int | None = MAX_LINE_BYTES, max_bytes: int = MAX_CONTENT_BYTES
+    ) -> TextBlocks:
+        return TextBlocks(
+            self.path,
+            source=self.source,
+            progress=self.progress,
+            max_line=max_line,
+            max_bytes=max_bytes,
+        )
+
+    def first_bytes(self, size: int = HEAD_BYTES) -> bytes:
+        """Return the first bytes of the content, unpacked if it is gzip; b"" if that fails."""
+        with open_binary(self.path, self.source) as file:
+            head = file.read(size)
+            if not head.startswith(_GZIP):
+                return head
+            try:
+                return zlib.decompressobj(wbits=31).decompress(head, size)
+            except zlib.error:
+                return b""
+
+    def lines(self) -> list[str]:
+        """Return the lines of a short text."""
+        try:
+            return self.path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            reason = "the file cannot be read as text in UTF-8"
+            raise InvalidInput(reason, source=self.source) from None
+
+
 def lines_of(text: str) -> Iterator[str]:
     """Yield a text line by line, each with its newline. Only "\\n" ends a line."""
     return io.StringIO(text, newline="\n")
@@ -269,18 +320,6 @@ def gunzip(file: BufferedReader) -> Iterator[bytes]:
         if not _GZIP.startswith(packed[:2]):
             raise EOFError("other bytes follow the gzip stream")
     raise EOFError(f"the gzip file has more than {MAX_GZIP_MEMBERS:,} members")
-
-
-def first_bytes(path: Path, source: str, size: int = 1 << 16) -> bytes:
-    """Return the first bytes of the content, unpacked if it is gzip; b"" if that fails."""
-    with open_binary(path, source) as file:
-        head = file.read(size)
-        if not head.startswith(_GZIP):
-            return head
-        try:
-            return zlib.decompressobj(wbits=31).decompress(head, size)
-        except zlib.error:
-            return b""
 
 
 def sha256_of_file(path: Path, source: str | None = None) -> str:

@@ -17,9 +17,9 @@ from hearth.shared.delimited import (
 )
 from hearth.shared.errors import InvalidInput
 from pooling.core.keys import shown
-from pooling.core.layouts import layout_of_other
 from pooling.core.lines import TextBlocks, lines_of
 from pooling.core.problems import Problems
+from pooling.core.readers.layouts import layout_of_other
 
 ROWS_PER_PART = 20_000
 HEAD_CHARACTERS = 1 << 16
@@ -113,6 +113,8 @@ class CsvTable:
         cells = text.replace("\n", f"{delimiter}\0{delimiter}").split(delimiter)[:-1]
         ends = cells[width :: width + 1]
         if width == 1 or len(cells) != len(ends) * (width + 1) or set(ends) != {"\0"}:
+            return None
+        if len(ends) != text.count("\n"):  # several empty lines have the cells of one row
             return None
         columns = [cells[place :: width + 1] for place in range(width)]
         named = len(self.header) or filled_width([column[0] for column in columns])

@@ -7,8 +7,8 @@ from typing import Any
 
 from django import forms
 
-from pooling.core.formats.joined import PLUS, joint_name, time_columns
-from pooling.core.formats.tables import KEY, TEXT, VIDEO
+from pooling.core.readers.benchmarks.joined import PLUS, joint_name, time_columns
+from pooling.core.readers.benchmarks.table import KEY, TEXT, VIDEO
 from pooling.forms.fields import check_printable
 from pooling.models import BENCHMARK_KEY, Benchmark
 

@@ -6,14 +6,9 @@ from django import forms
 
 from hearth.shared.options import DEPTH_MAX, NAME_LENGTH
 from pooling.core.direction import BOTH, Direction
-from pooling.core.run_file import FORMATS
+from pooling.core.readers.registry import AUTO
+from pooling.core.readers.runs import RUNS
 from pooling.forms.fields import check_printable
-
-FORMAT_CHOICES = [("auto", "Detect from the content")] + [
-    (name, {"trec": "TREC run", "json": "JSON", "npy": "NumPy matrix (.npy)"}.get(name, name))
-    for name in FORMATS
-]
-
 
 DIRECTION_CHOICES = [
     (Direction.TEXT_TO_VIDEO.value, "Text to video: videos for each caption"),
@@ -57,7 +52,7 @@ class RunUploadForm(forms.Form):
         required=False,
         help_text=KEYS_HELP,
     )
-    format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, initial="auto")
+    format = forms.ChoiceField(label="Format", choices=RUNS.choices, initial=AUTO)
     depth = forms.IntegerField(
         label="Maximum depth",
         min_value=1,

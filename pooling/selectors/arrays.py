@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hearth.shared.bulk import read_columns
-from pooling.core.keys_file import places_of_keys, read_keys
-from pooling.core.proxies.request import SentFile
+from pooling.core.lines import SourceFile
+from pooling.core.readers.matrix_keys import MATRIX_KEYS, places_of_keys
 from pooling.models import Benchmark, OriginalPositive, Query, Video
 
 Int32Array = npt.NDArray[np.int32]
@@ -67,12 +67,12 @@ def video_keys(benchmark: Benchmark) -> list[str]:
     return list(benchmark.videos.order_by("number").values_list("key", flat=True))
 
 
-def places_in_file(benchmark: Benchmark, keys: SentFile) -> tuple[Int64Array, Int64Array]:
+def places_in_file(benchmark: Benchmark, keys: SourceFile) -> tuple[Int64Array, Int64Array]:
     """Return the place of each caption and of each video in a file of keys, int64 [n] each.
 
     Raises `InvalidInput` if the file does not name each of them once.
     """
-    found = read_keys(keys.path, keys.source)
+    found = MATRIX_KEYS.choose(keys).read(keys)
     return (
         places_of_keys(found["captions"], query_keys(benchmark), "caption", keys.source),
         places_of_keys(found["videos"], video_keys(benchmark), "video", keys.source),

@@ -13,8 +13,8 @@ from django.db import transaction
 from hearth.accounts.actors import Actor
 from hearth.audit.services import record
 from hearth.shared.progress import Progress, no_progress
-from pooling.core.benchmark_file import VideoRow, parse_videos
 from pooling.core.problems import Problems
+from pooling.core.readers.videos import VideoRow, parse_videos
 from pooling.enums import MediaState, PoolingAct
 from pooling.models import Benchmark, Video
 from pooling.policies import check_can_add_videos

@@ -14,9 +14,9 @@ from hearth.audit.services import record
 from hearth.shared.bulk import lock_row, long_transaction
 from hearth.shared.errors import Conflict, Outdated
 from hearth.shared.progress import Progress, no_progress
-from pooling.core.formats.captions import CaptionsFile
 from pooling.core.import_plan import Changes
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks.captions import CaptionsFile
 from pooling.enums import EqualTexts, PoolingAct
 from pooling.models import Benchmark, BenchmarkImport, Query, Video
 from pooling.policies import check_can_set_equal_texts

@@ -22,9 +22,9 @@ from hearth.jobs.services import enqueue_job
 from hearth.shared.errors import Conflict, HearthError, InvalidInput, NotFound, Outdated
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import delete_upload, store_upload, uploaded_file
-from pooling.core.formats.detection import TABLE, format_of
-from pooling.core.formats.reading import SourceFile
-from pooling.core.formats.tables import KNOWN_NAMES, read_head
+from pooling.core.lines import SourceFile
+from pooling.core.readers.benchmarks import table_among
+from pooling.core.readers.benchmarks.table import KNOWN_NAMES, table_head
 from pooling.models import Benchmark, BenchmarkImport
 from pooling.policies import check_can_import_benchmark
 from pooling.services.benchmarks import import_benchmark
@@ -243,13 +243,13 @@ def _file(found: BenchmarkImport, name: str) -> SourceFile:
 
 def _head(files: ImportFiles) -> dict[str, Any] | None:
     """Return the columns and the first rows of the table among the files."""
-    for file in (files.captions, files.companion):
-        if file and format_of(file.path, file.source) == TABLE:
-            head = read_head(file.path, file.source)
-            return {
-                "source": file.source,
-                "columns": list(head.columns),
-                "rows": [list(row) for row in head.rows],
-                "named": head.named(files.columns),
-            }
-    return None
+    file = table_among(files.of_captions)
+    if file is None:
+        return None
+    head = table_head(file.first_bytes())
+    return {
+        "source": file.source,
+        "columns": list(head.columns),
+        "rows": [list(row) for row in head.rows],
+        "named": head.named(files.columns),
+    }

@@ -11,8 +11,8 @@ from django.conf import settings
 
 from hearth.shared.errors import InvalidInput
 from hearth.shared.sandbox import Access, Limits, Sandbox
+from pooling.core.lines import SourceFile
 from pooling.core.proxies.lexicon import members_of_wordnet
-from pooling.core.proxies.request import SentFile
 
 # The largest file of WordNet 3.1 has 16 MB.
 MEMBER_MB = 64
@@ -20,7 +20,7 @@ LIMITS = Limits(seconds=120, cpu_seconds=120, memory_mb=512, file_mb=MEMBER_MB)
 
 
 @contextmanager
-def unpacked_wordnet(file: SentFile) -> Iterator[Path]:
+def unpacked_wordnet(file: SourceFile) -> Iterator[Path]:
     """Yield a folder with the files of WordNet. An archive is unpacked; a folder is used as it is.
 
     Raises `InvalidInput` if the archive cannot be read, or if it lacks a file.

@@ -18,8 +18,8 @@ from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Int32s
 from pooling.core.packing import pack_numbers, pack_texts
-from pooling.core.tag_file import MAX_TAGS, VIDEO, TagFile, parse_tags
-from pooling.core.train_file import parse_train_captions
+from pooling.core.readers.tags import MAX_TAGS, VIDEO, TagFile, parse_tags
+from pooling.core.readers.train_captions import parse_train_captions
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, Tag, TrainSplit
 from pooling.policies import check_can_import_metadata

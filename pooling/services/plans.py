@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -15,12 +15,13 @@ from hearth.accounts.actors import Actor
 from hearth.shared.errors import Conflict, InvalidInput, ProblemReport
 from hearth.shared.limits import check_length
 from hearth.shared.progress import Progress, no_progress
-from pooling.core.benchmark_file import VideosFile, parse_videos
-from pooling.core.formats.captions import CaptionsFile
-from pooling.core.formats.detection import TITLES
-from pooling.core.formats.reading import AUTO, SourceFile, read_captions
 from pooling.core.import_plan import FIRST_ROWS, ChangedText, Changes, Counts, find_changes
+from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks import read_captions, title_of
+from pooling.core.readers.benchmarks.captions import CaptionsFile
+from pooling.core.readers.registry import AUTO
+from pooling.core.readers.videos import VideosFile, parse_videos
 from pooling.enums import EqualTexts
 from pooling.models import BENCHMARK_KEY, Benchmark
 from pooling.policies import check_can_import_benchmark
@@ -34,7 +35,7 @@ class ImportFiles:
     """The files of an import.
 
     captions: the file with the captions. companion: the file that belongs to it, such as qrels or a
-    list of test videos. expected, columns: see `pooling.core.formats.reading`.
+    list of test videos. expected, columns: see `pooling.core.readers.benchmarks`.
     """
 
     captions: SourceFile
@@ -43,15 +44,19 @@ class ImportFiles:
     expected: str = AUTO
     columns: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def of_captions(self) -> list[SourceFile]:
+        return [self.captions, *([self.companion] if self.companion else [])]
+
     @classmethod
     def of(
         cls, captions: Path, *, companion: Path | None = None, videos: Path | None = None
     ) -> ImportFiles:
         """Return the files. Messages name them by their paths."""
         return cls(
-            SourceFile(captions, str(captions)),
-            SourceFile(companion, str(companion)) if companion else None,
-            SourceFile(videos, str(videos)) if videos else None,
+            SourceFile.at(captions),
+            SourceFile.maybe(companion),
+            SourceFile.maybe(videos),
         )
 
 
@@ -213,14 +218,15 @@ def check_options(key: str, details: Details) -> None:
 
 
 def _read(files: ImportFiles, problems: Problems, progress: Progress) -> CaptionsFile | None:
-    sources = [files.captions, *([files.companion] if files.companion else [])]
     try:
         return read_captions(
-            sources,
+            [
+                replace(file, progress=lambda d, t: progress(d, t, "reading captions"))
+                for file in files.of_captions
+            ],
             expected=files.expected,
             columns=files.columns,
             problems=problems,
-            progress=lambda done, total: progress(done, total, "reading captions"),
         )
     except InvalidInput as error:
         problems.add(error.reason, error.source or files.captions.source, error.line)
@@ -271,7 +277,7 @@ def _file_reports(file: CaptionsFile | None) -> list[FileReport]:
     if file is None:
         return []
     pairs = zip(file.sources, file.formats, strict=True)
-    return [{"file": source, "format": TITLES[format]} for source, format in pairs]
+    return [{"file": source, "format": title_of(format)} for source, format in pairs]
 
 
 def _text_report(text: ChangedText) -> TextReport:

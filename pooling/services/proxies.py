@@ -18,13 +18,14 @@ from hearth.shared.errors import InvalidInput, Outdated
 from hearth.shared.progress import Progress, no_progress
 from hearth.shared.version import code_version
 from pooling.core.arrays import Float32s
-from pooling.core.lines import sha256_of_file
+from pooling.core.lines import SourceFile, sha256_of_file
 from pooling.core.proxies.distribution import distribution_of
 from pooling.core.proxies.embeddings import fill_cosine, group_vectors, read_vectors
 from pooling.core.proxies.options import ProxyOptions, compute_from_captions
-from pooling.core.proxies.proxy_file import copy_matrix, new_matrix, open_matrix
-from pooling.core.proxies.request import ProxyRequest, ProxyUpload, SentFile
+from pooling.core.proxies.proxy_file import new_matrix, open_matrix
+from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.core.proxies.wordnet import DEBIAN
+from pooling.core.readers.proxies import PROXIES
 from pooling.enums import PoolingAct, ProxyMethod
 from pooling.models import Benchmark, Proxy, proxy_storage
 from pooling.policies import check_can_add_proxy
@@ -166,7 +167,7 @@ def import_proxy(
     by: Actor,
     name: str = "",
     source: str | None = None,
-    keys: SentFile | None = None,
+    keys: SourceFile | None = None,
     progress: Progress = no_progress,
 ) -> AddedProxy:
     """Store the values of a `.npy` matrix, [n_queries, n_videos], as float16.
@@ -182,15 +183,16 @@ def import_proxy(
     proxy.source = Path(source).name[:255]
     places = None if keys is None else places_in_file(benchmark, keys)
     with new_matrix(benchmark.n_queries, benchmark.n_videos) as (copied, matrix):
-        copy_matrix(path, matrix, source, progress, places)
+        file = SourceFile(path, source)
+        PROXIES.choose(file).read(file, matrix, progress, places)
         return _store(proxy, copied, PoolingAct.PROXY_IMPORTED, by, progress)
 
 
 def import_embeddings(
     *,
     benchmark: Benchmark,
-    captions: SentFile | None,
-    videos: SentFile | None,
+    captions: SourceFile | None,
+    videos: SourceFile | None,
     by: Actor,
     name: str = "",
     own_is_one: bool = True,
@@ -229,8 +231,8 @@ def import_embeddings(
 
 def _vectors(
     benchmark: Benchmark,
-    captions: SentFile | None,
-    videos: SentFile | None,
+    captions: SourceFile | None,
+    videos: SourceFile | None,
     own: tuple[Int64Array, Int64Array],
 ) -> tuple[Float32s, Float32s]:
     """Return the vectors of captions and of videos, float32 [n, d] each.

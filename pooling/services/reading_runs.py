@@ -13,9 +13,9 @@ from django.core.files import File
 from hearth.shared.errors import Outdated
 from hearth.shared.progress import Progress
 from pooling.core.direction import Direction
-from pooling.core.lines import sha256_of_file
-from pooling.core.proxies.request import SentFile
-from pooling.core.run_file import RunData, format_of, read_run
+from pooling.core.lines import SourceFile, sha256_of_file
+from pooling.core.ordering import RunData
+from pooling.core.readers.runs import RUNS, read_run
 from pooling.core.whole_matrix import WholeMatrix, new_whole_matrix
 from pooling.models import Benchmark, matrix_storage
 from pooling.selectors.arrays import (
@@ -74,28 +74,26 @@ def reading_run(
     depth: int | None,
     source: str | None,
     progress: Progress,
-    keys: SentFile | None = None,
+    keys: SourceFile | None = None,
 ) -> Iterator[ReadRun]:
     """Read and check a run file. Raises `InvalidInput` with the first hundred errors.
 
     keys: a JSON file with the keys of the rows and columns of a matrix. The temporary files are
     removed at the end.
     """
-    if format == "auto":
-        format = format_of(path, source)
-    needs_texts = format == "json"  # other formats do not need the texts, which take time to load
+    reader = RUNS.choose(SourceFile.at(path, source), format)
     with ExitStack() as files:
         whole = None
-        if format == "npy":
+        if reader.is_matrix:
             space = direction.space(benchmark.pair_space)
             whole = files.enter_context(new_whole_matrix(space))
         data = read_run(
             path,
-            format=format,
+            format=reader.name,
             query_numbers=query_numbers(benchmark),
             video_numbers=video_numbers(benchmark),
-            texts=query_texts(benchmark) if needs_texts else None,
-            original=_positives_by_query(benchmark) if format != "trec" else None,
+            texts=query_texts(benchmark) if reader.needs_texts else None,
+            original=_positives_by_query(benchmark) if reader.needs_original else None,
             depth=depth,
             source=source,
             progress=lambda done, total: progress(done, total, f"reading the {direction} run"),

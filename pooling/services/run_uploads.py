@@ -26,7 +26,7 @@ from hearth.shared.progress import Progress
 from hearth.shared.uploads import stored_with
 from hearth.shared.words import counted
 from pooling.core.direction import Direction
-from pooling.core.proxies.request import SentFile
+from pooling.core.lines import SourceFile
 from pooling.enums import PoolingAct, RunUploadState
 from pooling.models import Benchmark, PublicPage, Run, RunUpload
 from pooling.policies import (
@@ -150,7 +150,7 @@ def score_upload(
     depth: int | None,
     progress: Progress,
     direction: Direction = Direction.TEXT_TO_VIDEO,
-    keys: SentFile | None = None,
+    keys: SourceFile | None = None,
 ) -> RunUploadState:
     """Store the file as a private run and score it. Return the final state.
 

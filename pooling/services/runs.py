@@ -20,9 +20,10 @@ from hearth.shared.errors import InvalidInput
 from hearth.shared.limits import check_depth
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.direction import Direction
+from pooling.core.lines import SourceFile
+from pooling.core.ordering import RunData
 from pooling.core.packing import packed_lists
-from pooling.core.proxies.request import SentFile
-from pooling.core.run_file import RunData, format_of
+from pooling.core.readers.runs import RUNS
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, RankedList, Run, System
 from pooling.policies import check_can_import_run
@@ -101,7 +102,7 @@ def import_run(
     depth: int | None = None,
     direction: str = Direction.TEXT_TO_VIDEO,
     source: str | None = None,
-    keys: SentFile | None = None,
+    keys: SourceFile | None = None,
     progress: Progress = no_progress,
 ) -> ImportedRun:
     """Read and check a run file, then store its ranked lists.
@@ -125,9 +126,8 @@ def import_run(
         check_run_options(system, name, depth, found, is_both=len(directions) > 1)
         for found in directions
     ]
-    if format == "auto":
-        format = format_of(path, source)
-    if len(directions) > 1 and format != "npy":
+    reader = RUNS.choose(SourceFile.at(path, source), format)
+    if len(directions) > 1 and not reader.is_matrix:
         raise InvalidInput(
             "only a .npy matrix contains a run of each direction; choose one direction",
             source=source or str(path),
@@ -139,7 +139,7 @@ def import_run(
                     benchmark,
                     path,
                     direction=found,
-                    format=format,
+                    format=reader.name,
                     depth=depth,
                     source=source,
                     keys=keys,

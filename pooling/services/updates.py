@@ -12,9 +12,9 @@ from django.db.models import F
 from hearth.accounts.actors import Actor
 from hearth.audit.services import record
 from hearth.shared.bulk import copy_columns
-from pooling.core.formats.captions import CaptionsFile
 from pooling.core.import_plan import Changes
 from pooling.core.packing import pack_numbers
+from pooling.core.readers.benchmarks.captions import CaptionsFile
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, OriginalPositive, Query, Run, Tag, Video
 from pooling.selectors.arrays import query_ids, query_keys, video_ids, video_keys

@@ -23,7 +23,7 @@ from hearth.shared.errors import InvalidInput
 from hearth.shared.folding import tidy
 from hearth.shared.progress import Progress
 from hearth.shared.sandbox import Access, Limits, Sandbox
-from pooling.core.benchmark_file import VideoRow
+from pooling.core.readers.videos import VideoRow
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 

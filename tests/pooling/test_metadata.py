@@ -17,7 +17,7 @@ from hearth.audit.models import AuditEntry
 from hearth.jobs.models import Job, JobState
 from hearth.jobs.services import run_job
 from hearth.shared.errors import InvalidInput
-from pooling.core import tag_file
+from pooling.core.readers import tags as tag_file
 from pooling.models import Benchmark, Tag, TrainSplit
 from pooling.selectors.metadata import tagged_queries, tags_sha256, train_texts
 from pooling.services import metadata

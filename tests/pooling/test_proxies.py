@@ -20,8 +20,8 @@ from hearth.accounts.roles import Role
 from hearth.audit.models import AuditEntry
 from hearth.shared.errors import Cancelled, Conflict, InvalidInput, NotPermitted, Outdated
 from hearth.shared.progress import Progress
+from pooling.core.lines import SourceFile
 from pooling.core.proxies.options import Method, ProxyOptions
-from pooling.core.proxies.request import SentFile
 from pooling.core.proxies.stop_words import NO_STOP_WORDS
 from pooling.models import Benchmark, Proxy
 from pooling.selectors.proxies import get_proxy, values_of_proxy
@@ -128,7 +128,7 @@ def test_a_proxy_of_changed_captions_is_not_stored(benchmark: Benchmark) -> None
 
 def test_cancelling_at_any_step_stores_nothing(benchmark: Benchmark, tmp_path: Path) -> None:
     common: Any = {"benchmark": benchmark, "by": OPERATOR}
-    embeddings = SentFile(matrix_file(tmp_path, np.eye(3)), "model.npy")
+    embeddings = SourceFile(matrix_file(tmp_path, np.eye(3)), "model.npy")
     ways: list[Callable[..., object]] = [
         partial(compute_proxy, options=PLAIN, **common),
         partial(import_proxy, path=embeddings.path, **common),

@@ -21,7 +21,7 @@ from hearth.jobs.services import run_job
 from hearth.shared.errors import InvalidInput
 from hearth.shared.uploads import upload_names
 from pooling import services
-from pooling.core.proxies.request import SentFile
+from pooling.core.lines import SourceFile
 from pooling.models import Benchmark, Run
 from pooling.selectors.runs import ranked_lists
 from pooling.services import import_run
@@ -108,7 +108,7 @@ def test_wrong_keys_are_refused(tmp_path: Path) -> None:
                 path=tmp_path / file,
                 source=file,
                 system="S",
-                keys=SentFile(path, "k.json"),
+                keys=SourceFile(path, "k.json"),
                 by=OPERATOR,
             )
         assert str(refused.value) == reason

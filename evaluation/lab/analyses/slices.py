@@ -54,7 +54,7 @@ from evaluation.lab.analyses.old_results import RunCorrelation
 from evaluation.release.selectors import label_set_labels
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.progress import Progress
-from pooling.core.tag_file import NO_TAG
+from pooling.core.readers.tags import NO_TAG
 from pooling.selectors.metadata import tagged_queries, tags_sha256
 
 # Names of the results of `annotator_agreement`, in order: AGREE, DIFFER, NO_REPEATED_LABELS.

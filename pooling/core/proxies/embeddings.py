@@ -15,8 +15,8 @@ import numpy.typing as npt
 from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Float32s, Int64s
-from pooling.core.proxies.proxy_file import open_floats
 from pooling.core.proxies.word_sets import COMPARING, Matrix
+from pooling.core.readers.proxies import open_floats
 
 Vectors = npt.NDArray[np.floating[Any]]
 

@@ -8,10 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from hearth.shared import options
 from hearth.shared.errors import InvalidInput
 from hearth.shared.options import NAME_LENGTH, Entry, Group, Option, OptionFault
-from pooling.core.lines import TextBlocks
+from pooling.core.lines import SourceFile
 from pooling.core.proxies.meteor import Synonyms
 from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.core.proxies.senses import read_classes
@@ -58,23 +57,6 @@ class StopList(StrEnum):
     SPACY = "spacy"
     NONE = "none"
     OWN = "own"
-
-
-class SentFile(options.SentFile):
-    def blocks(self) -> TextBlocks:
-        return TextBlocks(self.path, source=self.source)
-
-    def lines(self) -> list[str]:
-        try:
-            return self.path.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError):
-            reason = "the file cannot be read as text in UTF-8"
-            raise InvalidInput(reason, source=self.source) from None
-
-
-def sent_file(path: Path | None) -> SentFile | None:
-    """Return the file at a path of a command, if there is one. Errors name the path."""
-    return None if path is None else SentFile(path, str(path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +108,7 @@ class ProxyRequest:
         ),
     ] = StopList.SPACY
     own_words: Annotated[
-        SentFile | None,
+        SourceFile | None,
         Option(
             "Own stop words",
             "A text file with one word per line.",
@@ -153,7 +135,7 @@ class ProxyRequest:
         ),
     ] = False
     verb_classes: Annotated[
-        SentFile | None,
+        SourceFile | None,
         Option(
             "Classes of verbs",
             "A CSV file with the columns id and instances, as in EPIC-KITCHENS. Words of the same "
@@ -164,7 +146,7 @@ class ProxyRequest:
         ),
     ] = None
     noun_classes: Annotated[
-        SentFile | None,
+        SourceFile | None,
         Option("Classes of nouns", "The same for nouns.", expected="A text file", group=SENSES),
     ] = None
     lemmas_by_tagger: Annotated[
@@ -184,7 +166,7 @@ class ProxyRequest:
         ),
     ] = False
     lexicon: Annotated[
-        SentFile | None,
+        SourceFile | None,
         Option(
             "WordNet",
             "A .zip or .tar.gz archive with the files index.*, data.* and *.exc, such as NLTK’s "
@@ -255,19 +237,19 @@ class ProxyUpload:
     """A proxy that another program computed: a matrix, or embeddings of captions and videos."""
 
     file: Annotated[
-        SentFile | None,
+        SourceFile | None,
         Option("Matrix", "A .npy file of float16, float32 or float64.", positional=True),
     ] = None
-    keys: Annotated[SentFile | None, KEYS] = None
+    keys: Annotated[SourceFile | None, KEYS] = None
     caption_embeddings: Annotated[
-        SentFile | None,
+        SourceFile | None,
         Option(
             "Embeddings of captions",
             "A .npy matrix with a row for each caption, in the order of the benchmark.",
         ),
     ] = None
     video_embeddings: Annotated[
-        SentFile | None,
+        SourceFile | None,
         Option(
             "Embeddings of videos",
             "A .npy matrix with a row for each video. Without it, the embedding of a video is the "

@@ -11,9 +11,10 @@ from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import BAD_INPUT, HearthCommand
 from hearth.shared.errors import InvalidInput
 from hearth.shared.words import counted
-from pooling.core.formats.detection import TABLE
-from pooling.core.formats.reading import AUTO, SOURCES, SourceFile
-from pooling.core.formats.tables import KEY, KNOWN_NAMES
+from pooling.core.lines import SourceFile
+from pooling.core.readers.benchmarks import BENCHMARKS, TABLE
+from pooling.core.readers.benchmarks.table import KEY, KNOWN_NAMES
+from pooling.core.readers.registry import AUTO
 from pooling.enums import EqualTexts
 from pooling.services import Details, ImportFiles, import_benchmark, plan_benchmark
 
@@ -39,8 +40,7 @@ class Command(HearthCommand):
             dest="source",
             nargs="+",
             metavar=("FORMAT", "FILE"),
-            help="msrvtt: MSRVTT_data.json with the 1k-A test table or a list of videos; "
-            "msvd: {video: [caption, ...]} with a list of videos; trec: topics and qrels",
+            help="; ".join(f"{one.name}: {one.option}" for one in BENCHMARKS if one.option),
         )
         parser.add_argument(
             "--column",
@@ -158,24 +158,20 @@ class Command(HearthCommand):
 
 def _files(options: dict[str, Any]) -> ImportFiles:
     columns = dict(_column(text) for text in options["columns"])
-    videos = _named(options["videos"])
+    videos = SourceFile.maybe(options["videos"])
     if options["captions"]:
         return ImportFiles(
-            SourceFile(options["captions"], str(options["captions"])),
+            SourceFile.at(options["captions"]),
             videos=videos,
             expected=TABLE,
             columns=columns,
         )
     expected, *names = options["source"]
-    if expected not in (AUTO, *SOURCES) or not 1 <= len(names) <= 2:
-        known = ", ".join((AUTO, *SOURCES))
-        raise InvalidInput(f"--from needs a format ({known}) and one or two files")
+    known = [AUTO, *(one.name for one in BENCHMARKS if one.option)]
+    if expected not in known or not 1 <= len(names) <= 2:
+        raise InvalidInput(f"--from needs a format ({', '.join(known)}) and one or two files")
     first, *second = (SourceFile(Path(name), name) for name in names)
     return ImportFiles(first, second[0] if second else None, videos, expected, columns)
-
-
-def _named(path: Path | None) -> SourceFile | None:
-    return SourceFile(path, str(path)) if path else None
 
 
 def _column(text: str) -> tuple[str, str]:

@@ -13,14 +13,15 @@ from hearth.jobs.models import Job, JobState
 from hearth.jobs.services import run_job
 from hearth.shared.commands import HearthCommand
 from pooling.core.direction import DIRECTIONS, Direction
-from pooling.core.proxies.request import sent_file
-from pooling.core.run_file import FORMATS
+from pooling.core.lines import SourceFile
+from pooling.core.readers.registry import AUTO
+from pooling.core.readers.runs import RUNS
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_run
 
 
 class Command(HearthCommand):
-    help = "Import a run: TREC (plain or gzip), JSON, or a .npy matrix of captions x videos."
+    help = f"Import a run: {RUNS.listed()}, of captions x videos."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
@@ -31,8 +32,8 @@ class Command(HearthCommand):
         )
         parser.add_argument(
             "--format",
-            choices=("auto", *FORMATS),
-            default="auto",
+            choices=[AUTO, *RUNS.names()],
+            default=AUTO,
             help="format of the file; default: auto, from the content",
         )
         parser.add_argument(
@@ -66,7 +67,7 @@ class Command(HearthCommand):
             format=options["format"],
             depth=options["depth"],
             direction=options["direction"],
-            keys=sent_file(options["keys"]),
+            keys=SourceFile.maybe(options["keys"]),
             progress=self.progress,
         )
         for sentence in do_jobs(done.all_jobs):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.core.gold_file import EXPLANATION_LENGTH, GoldFile, parse_gold
+from annotation.core.readers.gold import EXPLANATION_LENGTH, GoldFile, parse_gold
 from hearth.shared.errors import InvalidInput
 
 HEADER = "caption_id,video_id,label,explanation\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.core.judgment_file import JudgmentsFile, parse_judgments
+from annotation.core.readers.judgments import JudgmentsFile, JudgmentsOf, parse_judgments
 from hearth.shared.errors import InvalidInput
 
 HEADER = "caption_id,video_id,annotator,label\n"
@@ -21,10 +21,12 @@ def parse(folder: Path, content: str | bytes, labels: tuple[int, ...] = (0, 1)) 
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return parse_judgments(
         path,
-        query_numbers={"q0": 0, "q1": 1},
-        video_numbers={"v0": 0, "v1": 1},
-        now=NOW,
-        labels=labels,
+        JudgmentsOf(
+            query_numbers={"q0": 0, "q1": 1},
+            video_numbers={"v0": 0, "v1": 1},
+            now=NOW,
+            labels=labels,
+        ),
         source="j.csv",
     )
 
@@ -59,7 +61,7 @@ def test_a_time_after_now_is_refused_with_its_line(
 def test_judgments_keep_their_order_and_annotators_are_sorted(
     tmp_path: Path, part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.core.judgment_file.ROWS_PER_PART", part)
+    monkeypatch.setattr("annotation.core.readers.judgments.ROWS_PER_PART", part)
     content = (
         "label,annotator,video_id,caption_id\n"
         "1,zoë,v1,q0\nirrelevant,bob b,v1,q0\n0,zoë,v0,q1\nrelevant,Al,v0,q1\n"

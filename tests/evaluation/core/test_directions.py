@@ -17,9 +17,10 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from pooling.core.direction import Direction
+from pooling.core.ordering import RunData
 from pooling.core.packing import packed_lists, unpack_into
 from pooling.core.ranked_lists import RankedLists
-from pooling.core.run_file import RunData, read_run
+from pooling.core.readers.runs import read_run
 from tests.evaluation.core.lists import lists_of
 
 MEASURES = [parse_measure(name) for name in ("C@1", "C@2", "MedR", "AP", "nDCG@3", "Judged@2")]

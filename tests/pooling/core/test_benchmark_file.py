@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from hearth.shared.errors import InvalidInput
-from pooling.core.benchmark_file import VideoRow, parse_videos
-from pooling.core.formats.tables import parse_captions
+from pooling.core.lines import SourceFile
+from pooling.core.readers.benchmarks import TABLE, read_captions
+from pooling.core.readers.videos import VideoRow, parse_videos
 from tests.pooling.core.tiny import write
 
 HEADER = "caption_id,caption,video_id\n"
@@ -24,7 +25,9 @@ def test_captions_and_positives_are_numbered_by_first_appearance(tmp_path: Path)
         "\n"
         'v1,q#1,test,"two lines,\n\u202e""quoted"" <b>=1+1</b>"\n'
     )
-    captions = parse_captions(write(tmp_path, gzip.compress(content.encode())))
+    captions = read_captions(
+        [SourceFile(write(tmp_path, gzip.compress(content.encode())), "c.csv")], expected=TABLE
+    )
 
     assert captions.query_keys == ("q#1", "q#0")
     assert captions.texts == ('two lines,\n\u202e"quoted" <b>=1+1</b>', "one")
@@ -86,7 +89,7 @@ def test_captions_and_positives_are_numbered_by_first_appearance(tmp_path: Path)
 )
 def test_bad_captions_are_refused(tmp_path: Path, rows: str, message: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        parse_captions(write(tmp_path, HEADER + rows), source="c.csv")
+        read_captions([SourceFile(write(tmp_path, HEADER + rows), "c.csv")], expected=TABLE)
     assert str(refused.value) == message
 
 
@@ -106,7 +109,7 @@ def test_bad_captions_are_refused(tmp_path: Path, rows: str, message: str) -> No
 )
 def test_bad_header_is_refused(tmp_path: Path, header: str, message: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        parse_captions(write(tmp_path, header + "a,b,c\n"), source="c.csv")
+        read_captions([SourceFile(write(tmp_path, header + "a,b,c\n"), "c.csv")], expected=TABLE)
     assert str(refused.value) == message
 
 
@@ -123,7 +126,9 @@ def test_texts_are_stored_unchanged(tmp_path: Path) -> None:
     ]
     rows = "".join(f"q{n},{text},v\n" for n, text in enumerate(texts))
 
-    assert parse_captions(write(tmp_path, HEADER + rows)).texts == tuple(texts)
+    assert read_captions(
+        [SourceFile(write(tmp_path, HEADER + rows), "c.csv")], expected=TABLE
+    ).texts == tuple(texts)
 
 
 def test_videos_have_the_values_of_the_file(tmp_path: Path) -> None:

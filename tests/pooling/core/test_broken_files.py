@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 from hearth.shared.errors import InvalidInput
-from pooling.core.benchmark_file import parse_videos
-from pooling.core.formats.tables import parse_captions
-from pooling.core.tag_file import parse_tags
-from pooling.core.train_file import parse_train_captions
+from pooling.core.lines import SourceFile
+from pooling.core.readers.benchmarks import read_captions
+from pooling.core.readers.tags import parse_tags
+from pooling.core.readers.train_captions import parse_train_captions
+from pooling.core.readers.videos import parse_videos
 from tests.pooling.core.tiny import QUERIES, VIDEOS, read, write
 
 MB = 1 << 20
@@ -36,7 +37,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "trec": read,
     "json": read,
     "npy": read,
-    "captions": lambda path: parse_captions(path, source="a.run"),
+    "captions": lambda path: read_captions([SourceFile(path, "a.run")]),
     "videos": lambda path: parse_videos(path, source="a.run"),
     "train": lambda path: parse_train_captions(path, source="a.run"),
     "tags": lambda path: parse_tags(

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hearth.shared.errors import InvalidInput
-from pooling.core import matrix_file
 from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace
-from pooling.core.run_file import read_run
+from pooling.core.readers.runs import matrix as matrix_file
+from pooling.core.readers.runs import read_run
 from pooling.core.whole_matrix import new_whole_matrix
 from tests.pooling.core.tiny import lists, read, write
 

@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hearth.shared.errors import InvalidInput, Problem
-from pooling.core.formats.captions import CaptionsFile
-from pooling.core.formats.detection import format_of
-from pooling.core.formats.reading import AUTO, SourceFile, read_captions
+from pooling.core.lines import SourceFile
 from pooling.core.problems import PROBLEMS_MAX, Problems
+from pooling.core.readers.benchmarks import choose, read_captions
+from pooling.core.readers.benchmarks.captions import CaptionsFile
+from pooling.core.readers.registry import AUTO
 from tests.pooling.core.tiny import write
 
 MSRVTT = {
@@ -440,4 +441,4 @@ def test_published_files(names: list[str], counts: tuple[int, int, int], format:
     files = [SourceFile(FORMATS / name, name) for name in names]
     file = read_captions(files)
     assert (len(file.query_keys), len(file.video_keys), len(file.positive_queries)) == counts
-    assert format_of(files[0].path, names[0]) == format
+    assert choose(files)[0].name == format

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hearth.shared.errors import InvalidInput
-from pooling.core import matrix_file
 from pooling.core.direction import Direction
-from pooling.core.run_file import read_run
+from pooling.core.readers.runs import matrix as matrix_file
+from pooling.core.readers.runs import read_run
 from tests.pooling.core.tiny import lists, read, write
 
 SCORES = [[0.1, 0.2, 0.3], [1.0, 1.0, 1.0], [-0.0, 0.0, -1.0]]

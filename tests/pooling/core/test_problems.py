@@ -9,7 +9,7 @@ import pytest
 
 from hearth.shared.errors import InvalidInput, Problem
 from pooling.core.problems import PROBLEMS_MAX
-from pooling.core.run_file import read_run
+from pooling.core.readers.runs import read_run
 
 QUERIES = {f"c{number}": number for number in range(40)}
 VIDEOS = {f"v{number}": number for number in range(40)}

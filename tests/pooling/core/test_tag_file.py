@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearth.shared.errors import InvalidInput
-from pooling.core import tag_file
-from pooling.core.tag_file import CAPTION, MAX_TAG, VIDEO, TagFile, parse_tags, tag_fault
+from pooling.core.readers import tags as tag_file
+from pooling.core.readers.tags import CAPTION, MAX_TAG, VIDEO, TagFile, parse_tags, tag_fault
 from tests.pooling.core.tiny import write
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hearth.shared.errors import InvalidInput
-from pooling.core import train_file
-from pooling.core.train_file import parse_train_captions
+from pooling.core.readers import train_captions as train_file
+from pooling.core.readers.train_captions import parse_train_captions
 from tests.pooling.core.tiny import write
 
 

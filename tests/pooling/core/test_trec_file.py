@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hearth.shared.errors import InvalidInput
 from pooling.core import lines, ordering
 from pooling.core.keys import NUMBER
-from pooling.core.trec_file import scores_of
+from pooling.core.readers.runs.trec import scores_of
 from tests.pooling.core.tiny import lists, read, write
 
 GOOD = "q2 Q0 vA 1 0.9 tag\nq2 Q0 vB 2 0.5 tag\nq1\tQ0\tvB\t1\t-1e-3\ttag\n"

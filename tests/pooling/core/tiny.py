@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pooling.core.run_file import RunData, read_run
+from pooling.core.readers.runs import RunData, read_run
 
 QUERIES = {"q2": 0, "q1": 1, "q0": 2}
 VIDEOS = {"vC": 0, "vB": 1, "vA": 2}

@@ -9,11 +9,11 @@ import pytest
 
 from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import no_progress
-from pooling.core.lines import TextBlocks
+from pooling.core.lines import SourceFile, TextBlocks
 from pooling.core.proxies.epic_file import read_epic
 from pooling.core.proxies.parsing import ParsedCaption, Word
-from pooling.core.proxies.proxy_file import copy_matrix
 from pooling.core.proxies.senses import read_classes
+from pooling.core.readers.proxies import PROXIES
 from tests.pooling.core.tiny import write
 
 CLASSES = "id,key,instances\r\n0,take,\"['take', 'get-from']\"\r\n1,put,['put']\r\n"
@@ -88,7 +88,9 @@ def test_captions_with_an_error_are_refused(tmp_path, rows, message) -> None:
 def test_the_error_of_a_transposed_matrix_states_the_fix(tmp_path) -> None:
     np.save(tmp_path / "a.npy", np.zeros((2, 3)))
     with pytest.raises(InvalidInput) as error:
-        copy_matrix(tmp_path / "a.npy", np.zeros((3, 2), np.float16), "a.npy", no_progress)
+        PROXIES.find("npy").read(
+            SourceFile(tmp_path / "a.npy", "a.npy"), np.zeros((3, 2), np.float16), no_progress, None
+        )
     assert str(error.value) == (
         "a.npy: the matrix is 2 x 3, videos x captions; transpose it to 3 x 2"
     )

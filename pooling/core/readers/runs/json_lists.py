@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 
@@ -25,10 +25,12 @@ from pooling.core.arrays import Float64s, Int32s
 from pooling.core.direction import Direction, direction_fault
 from pooling.core.json_members import JsonMembers
 from pooling.core.keys import shown
-from pooling.core.lines import TextBlocks
+from pooling.core.lines import SourceFile, TextBlocks
 from pooling.core.ordering import ListBuilder, Predictions, RunData, key_ranks
 from pooling.core.problems import Problems
-from pooling.core.trec_file import FLOAT32_MAX
+from pooling.core.readers.registry import Fit, Head
+from pooling.core.readers.runs import RunOf, RunReader
+from pooling.core.readers.runs.trec import FLOAT32_MAX
 
 # The predictions in memory take up to 12 bytes each. Larger runs can be imported as TREC.
 MAX_JSON_BYTES = 256 << 20
@@ -74,27 +76,16 @@ class JsonReader:
     JSON. It names the line only if the file is not valid JSON.
     """
 
-    def __init__(
-        self,
-        query_numbers: Mapping[str, int],
-        video_numbers: Mapping[str, int],
-        texts: Sequence[str] | None,
-        original: Mapping[int, Collection[int]] | None,
-        direction: Direction = Direction.TEXT_TO_VIDEO,
-    ) -> None:
-        """Create a reader.
-
-        query_numbers: the number of each key that can have a list. video_numbers: the number of
-        each key that a list can rank. In the direction from video to text, `query_numbers` are
-        numbers of videos, and `video_numbers` are numbers of captions.
-        """
-        self._direction = direction
-        self._queries = query_numbers
-        self._videos = video_numbers
-        self._original = original or {}
+    def __init__(self, of: RunOf) -> None:
+        self._direction = of.direction
+        self._queries = of.rows
+        self._videos = of.items
+        self._original: Mapping[int, Collection[int]] = {}
         self._by_text: dict[str, list[int]] = defaultdict(list)
-        for number, text in enumerate(texts or ()):
-            self._by_text[text].append(number)
+        if of.direction is Direction.TEXT_TO_VIDEO:
+            self._original = of.original or {}
+            for number, text in enumerate(of.texts):
+                self._by_text[text].append(number)
         self._source = ""
 
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
@@ -335,3 +326,27 @@ def _joined(lists: Sequence[tuple[int, _Ranked]]) -> Predictions:
         ),
         line=np.zeros(sum(lengths), np.int32),
     )
+
+
+def _fits(head: Head) -> Fit:
+    first = head.start.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1]
+    return Fit.POSSIBLE if first in (b"{", b"[") else Fit.NO
+
+
+def _read(file: SourceFile, of: RunOf) -> RunData:
+    return JsonReader(of).read(file.blocks(max_line=None, max_bytes=MAX_JSON_BYTES), of.depth)
+
+
+READER: Final = RunReader(
+    name="json",
+    title="JSON",
+    place=2,
+    about="An object with a list of video ids, best first, for each caption id or text. In a "
+    "video-to-text run, the object has a list of caption ids for each video id. The "
+    "predictions_test.json of the code of the FIRE study (Rodriguez et al. 2022) is also accepted.",
+    example='{"c1": ["v7", "v2"], "c2": ["v4"]}',
+    fits=_fits,
+    read=_read,
+    needs_texts=True,
+    needs_original=True,
+)

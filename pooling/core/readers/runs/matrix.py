@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,9 @@ from pooling.core.direction import Direction
 from pooling.core.keys import shown
 from pooling.core.lines import Progress, open_binary, sha256_of_file
 from pooling.core.ordering import RunData
-from pooling.core.trec_file import FLOAT32_MAX
-from pooling.core.whole_matrix import WholeMatrix
+from pooling.core.readers.registry import Fit
+from pooling.core.readers.runs import RunOf, RunReader
+from pooling.core.readers.runs.trec import FLOAT32_MAX
 
 MAGIC = b"\x93NUMPY"
 DEFAULT_DEPTH = 100
@@ -45,10 +46,6 @@ _ROWS = Direction.TEXT_TO_VIDEO
 ORDER_DEPTH = 10
 CHANCE_TIMES, CHANCE_MAX = 3, 0.5
 TRANSPOSED_TIMES = 2
-
-
-Places = tuple[Int64s, Int64s]
-"""The row of each caption and the column of each video in a file, by number; int64 [n] each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,40 +94,25 @@ class MatrixReader:
     grouped by their video, and -inf fills the rows of videos with fewer captions than others. The
     code of FIRE writes it for MSVD.
 
-    places: where each caption and each video is; by default, in the order of the numbers. In a
-    file with three dimensions, rows are counted without those of -inf. original: the video numbers
-    of the original positives by query number.
+    Without `RunOf.places`, captions and videos are in the order of their numbers. In a file with
+    three dimensions, rows are counted without those of -inf.
     """
 
-    def __init__(
-        self,
-        query_numbers: Mapping[str, int],
-        video_numbers: Mapping[str, int],
-        source: str,
-        places: Places | None = None,
-        original: Mapping[int, Collection[int]] | None = None,
-    ) -> None:
-        self._query_keys = sorted(query_numbers, key=query_numbers.__getitem__)
-        self._video_keys = sorted(video_numbers, key=video_numbers.__getitem__)
+    def __init__(self, of: RunOf, source: str) -> None:
+        self._query_keys = sorted(of.query_numbers, key=of.query_numbers.__getitem__)
+        self._video_keys = sorted(of.video_numbers, key=of.video_numbers.__getitem__)
         self._source = source
-        self._places = places
-        self._original = original or {}
+        self._places = of.places
+        self._original = of.original or {}
+        self._of = of
 
-    def read(
-        self,
-        path: Path,
-        depth: int,
-        progress: Progress | None,
-        direction: Direction = Direction.TEXT_TO_VIDEO,
-        whole: WholeMatrix | None = None,
-    ) -> RunData:
-        """Return the best `depth` videos of every caption, or captions of every video.
-
-        whole: gets all similarities and the order of all items.
+    def read(self, path: Path, progress: Progress | None) -> RunData:
+        """Return the best videos of every caption, or captions of every video.
 
         Raises `InvalidInput` if the header is invalid, if the shape is not one of those above, if
         the file size does not fit the shape, or if a score is NaN or infinite.
         """
+        direction, whole = self._of.direction, self._of.whole
         header, size = self._header(path)
         grid = self._grid(path, header).facing(direction)
         keys = (self._query_keys, self._video_keys)
@@ -139,7 +121,7 @@ class MatrixReader:
         # Items are first sorted by key, because `best_columns` prefers the left one of equal
         # scores.
         by_key = np.array(sorted(range(n_items), key=keys[1].__getitem__), dtype=np.int64)
-        width = min(depth, n_items)
+        width = min(self._of.depth or DEFAULT_DEPTH, n_items)
         items = np.empty((n_rows, width), dtype=np.int32)
         scores = np.empty((n_rows, width), dtype=np.float32)
         for band in _bands(n_rows, n_items):
@@ -403,3 +385,19 @@ def best_columns(
     scores = np.take_along_axis(rows, columns, axis=1)
     order = np.argsort(-scores, axis=1, kind="stable")
     return np.take_along_axis(columns, order, axis=1), np.take_along_axis(scores, order, axis=1)
+
+
+READER: Final = RunReader(
+    name="npy",
+    title="NumPy matrix (.npy)",
+    place=3,
+    about="A similarity matrix (float16, float32, float64 or integers) with a row for each caption "
+    "and a column for each video, in the order of the benchmark or with a file of their keys. In a "
+    "matrix of videos × captions × videos, rows of −inf stand for captions that a video does not "
+    "have. A matrix contains a run of each direction. The whole matrix is kept for measures that "
+    "read all ranks.",
+    fits=lambda head: Fit.SURE if head.start.startswith(MAGIC) else Fit.NO,
+    read=lambda file, of: MatrixReader(of, file.source).read(file.path, file.progress),
+    needs_original=True,
+    is_matrix=True,
+)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import numpy as np
 
 from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Float64s, Int32s
-from pooling.core.direction import Direction, direction_fault
+from pooling.core.direction import direction_fault
 from pooling.core.keys import MAX_KEY, NUMBER, key_fault, shown
 from pooling.core.lines import TextBlocks
 from pooling.core.ordering import (
@@ -23,6 +23,8 @@ from pooling.core.ordering import (
     key_ranks,
 )
 from pooling.core.problems import Problems
+from pooling.core.readers.registry import Fit
+from pooling.core.readers.runs import RunOf, RunReader
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
@@ -45,18 +47,12 @@ class TrecReader:
     to a run of the other direction.
     """
 
-    def __init__(
-        self,
-        query_numbers: Mapping[str, int],
-        video_numbers: Mapping[str, int],
-        direction: Direction = Direction.TEXT_TO_VIDEO,
-    ) -> None:
-        """query_numbers, video_numbers: the number of each row and of each item, by key."""
-        self._direction = direction
+    def __init__(self, of: RunOf) -> None:
+        self._direction = of.direction
         # Keys are looked up as UTF-8 bytes, so that lines do not have to be decoded.
-        self._queries = {key.encode(): number for key, number in query_numbers.items()}
-        self._videos = {key.encode(): number for key, number in video_numbers.items()}
-        self._key_ranks = key_ranks(video_numbers)
+        self._queries = {key.encode(): number for key, number in of.rows.items()}
+        self._videos = {key.encode(): number for key, number in of.items.items()}
+        self._key_ranks = key_ranks(of.items)
         self._tag: bytes | None = None
         self._other_tags = False
 
@@ -249,3 +245,15 @@ def _columns_of(block: bytes) -> list[Sequence[bytes]] | None:
     if len(ends) * (_COLUMNS + 1) != len(texts) or set(ends) != {_END_OF_LINE.strip()}:
         return None
     return [texts[column :: _COLUMNS + 1] for column in range(_COLUMNS)]
+
+
+READER: Final = RunReader(
+    name="trec",
+    title="TREC run",
+    place=1,
+    about="One line per caption and video. The score orders the list. In a video-to-text run, the "
+    "first and the third column of this line are exchanged:",
+    example="caption_id Q0 video_id rank score tag",
+    fits=lambda _: Fit.LAST,
+    read=lambda file, of: TrecReader(of).read(file.blocks(), of.depth),
+)

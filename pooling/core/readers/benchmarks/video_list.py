@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Final
 
 from hearth.shared.errors import InvalidInput
-from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS
 from pooling.core.keys import key_fault, shown
-from pooling.core.lines import TextBlocks
+from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks import Part
+from pooling.core.readers.benchmarks.captions import MAX_BYTES, MAX_ROWS
+from pooling.core.readers.registry import Fit, Head
 
 # The possible headers of a list in CSV form, such as those of MSR-VTT.
 HEADERS = ("video_id", "video")
@@ -23,13 +26,18 @@ class VideoList:
     source: str
     sha256: str
 
+    @property
+    def entry(self) -> tuple[str, str, str]:
+        """Its name, format and hash."""
+        return self.source, VIDEO_LIST.name, self.sha256
 
-def parse_video_list(path: Path, source: str, problems: Problems) -> VideoList:
+
+def parse_video_list(file: SourceFile, problems: Problems) -> VideoList:
     """Read one key per line. A first line in `HEADERS` and empty lines are skipped.
 
     A key that is invalid or repeated is added to `problems`.
     """
-    blocks = TextBlocks(path, source=source, max_bytes=MAX_BYTES)
+    blocks, source = file.blocks(max_bytes=MAX_BYTES), file.source
     lines: dict[str, int] = {}
     for line, text in enumerate(blocks.text_lines(), start=1):
         key = text.strip()
@@ -46,3 +54,11 @@ def parse_video_list(path: Path, source: str, problems: Problems) -> VideoList:
     if not lines and not problems.number:
         raise InvalidInput("the list has no video", source=source, line=1)
     return VideoList(lines, source, blocks.sha256)
+
+
+def _fits(head: Head) -> Fit:
+    is_list = head.first.lower() in HEADERS or not re.search(r"[\s,;]", head.first)
+    return Fit.POSSIBLE if head.first and head.first[0] != "{" and is_list else Fit.NO
+
+
+VIDEO_LIST: Final = Part("video-list", "list of videos", _fits)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
+from typing import Final
 
 from hearth.shared.delimited import (
     MARK,
@@ -21,12 +21,19 @@ from hearth.shared.delimited import (
     stated_delimiter,
 )
 from hearth.shared.errors import InvalidInput
-from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder, CaptionsFile
-from pooling.core.formats.joined import PLUS, Clips, Row, joined_rows
-from pooling.core.formats.json_lines import MAX_COLUMNS, JsonLines, json_object
 from pooling.core.keys import shown
-from pooling.core.lines import Progress, TextBlocks, first_bytes, lines_of
+from pooling.core.lines import HEAD_BYTES, SourceFile, lines_of
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks import TABLE, BenchmarkReader, Part
+from pooling.core.readers.benchmarks.captions import (
+    MAX_BYTES,
+    MAX_ROWS,
+    CaptionsBuilder,
+    CaptionsFile,
+)
+from pooling.core.readers.benchmarks.joined import PLUS, Clips, Row, joined_rows
+from pooling.core.readers.benchmarks.json_lines import MAX_COLUMNS, JsonLines, json_object
+from pooling.core.readers.registry import Fit, Head
 from pooling.core.table import CsvTable
 
 CSV, TSV, JSONL = "csv", "tsv", "jsonl"
@@ -39,7 +46,6 @@ KNOWN_NAMES = {
 }
 PREVIEW_ROWS = 5
 PREVIEW_TEXT = 200
-HEAD_BYTES = 1 << 16
 # Names of columns with ids of anything but videos, such as narration_id.
 _ID = re.compile(r"(?:.*[_ -])?ids?|.*[a-z]I[Dd]|.*[A-Z]Id")
 _OF_VIDEOS = re.compile(r"vid|clip|youtube|yt|movie|film|file|image|media|shot", re.IGNORECASE)
@@ -74,9 +80,11 @@ class TableHead:
         return names
 
 
-def read_head(path: Path, source: str) -> TableHead:
-    """Return the start of a table. If it cannot be read as a table, the result has no columns."""
-    head = first_bytes(path, source, HEAD_BYTES)
+def table_head(head: bytes) -> TableHead:
+    """Return the start of a table. If it cannot be read as a table, the result has no columns.
+
+    head: the first `HEAD_BYTES` of the file.
+    """
     text = head.decode("utf-8", "replace").lstrip(MARK)
     if len(head) == HEAD_BYTES:
         text = text[: text.rfind("\n") + 1] or text  # the last line may be incomplete
@@ -99,14 +107,7 @@ def read_head(path: Path, source: str) -> TableHead:
     )
 
 
-def parse_captions(
-    path: Path,
-    *,
-    columns: Mapping[str, str] | None = None,
-    problems: Problems | None = None,
-    progress: Progress | None = None,
-    source: str | None = None,
-) -> CaptionsFile:
+def read_table(file: SourceFile, columns: Mapping[str, str], problems: Problems) -> CaptionsFile:
     """Read a table with one row for each original positive of a caption.
 
     columns: the names of the columns `caption_id`, `caption` and `video_id` in this file; a column
@@ -118,14 +119,14 @@ def parse_captions(
     A note warns if times such as `start` and `end` differ between the rows of a video, because the
     file may then describe clips.
 
-    Invalid rows are added to `problems`. If `problems` is None, the first one is raised. Raises
-    `InvalidInput` if the file cannot be read as a table, if it has no captions, or if no column of
-    ids is selected although another column looks like one.
+    Invalid rows are added to `problems`. Raises `InvalidInput` if the file cannot be read as a
+    table, if it has no captions, or if no column of ids is selected although another column looks
+    like one.
     """
-    source, problems = source or str(path), problems or Problems(stop_at=1)
-    head = read_head(path, source)
-    named = head.named(columns or {})
-    blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
+    source = file.source
+    head = table_head(file.first_bytes())
+    named = head.named(columns)
+    blocks = file.blocks(max_bytes=MAX_BYTES)
     wanted = (KEY, TEXT, VIDEO) if KEY in named else (TEXT, VIDEO)
     parts = {column: head.parts_of(named.get(column, column), column) for column in wanted}
     names = [name for column in wanted for name in parts[column]]
@@ -143,7 +144,7 @@ def parse_captions(
         rows = _with_keys(rows)
     builder = CaptionsBuilder(source, problems)
     for number, (line, (key, text, video)) in enumerate(rows):
-        if not number and KEY not in {**named, **(columns or {})}:
+        if not number and KEY not in {**named, **columns}:
             _check_ids(head, names, source)
         if number == MAX_ROWS:
             raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)
@@ -219,3 +220,46 @@ def _shortened(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     return tuple(
         tuple(value[:PREVIEW_TEXT] for value in row[:MAX_COLUMNS]) for row in rows[:PREVIEW_ROWS]
     )
+
+
+def is_caption_line(line: str) -> bool:
+    """Return whether a line is a whole JSON object with a caption, or with only scalar values."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(found, dict):
+        return False
+    return any(isinstance(found.get(name), str) for name in KNOWN_NAMES[TEXT]) or not any(
+        isinstance(value, list | dict) for value in found.values()
+    )
+
+
+def _fits(head: Head) -> Fit:
+    """A table has two of the usual columns. Other text is read as a table to raise its errors."""
+    if head.text.startswith("{"):
+        return Fit.LIKELY if is_caption_line(head.first) else Fit.NO
+    columns = set(table_head(head.start).columns)
+    is_known = len(columns) > 1 and columns & {*KNOWN_NAMES[TEXT], *KNOWN_NAMES[VIDEO]}
+    return Fit.LIKELY if head.text and is_known else Fit.LAST
+
+
+CAPTIONS_TABLE: Final = Part(TABLE, "table of captions", _fits)
+READER: Final = BenchmarkReader(
+    name=TABLE,
+    title="Table",
+    place=1,
+    about="CSV, TSV or JSON lines, with one row for each caption and video that belong together. "
+    "The columns may have other names. The plan shows how they are read, and you can change it "
+    "there.",
+    example="caption_id,caption,video_id",
+    combinations=[[CAPTIONS_TABLE]],
+    files="a table of captions",
+    alone="one table of captions",
+    titles={
+        CSV: "table of captions (CSV)",
+        TSV: "table of captions (TSV)",
+        JSONL: "table of captions (JSON lines)",
+    },
+    read=lambda files, columns, problems: read_table(files[TABLE], columns, problems),
+)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from pooling.core.formats.captions import MAX_TEXT
 from pooling.core.keys import text_fault
-from pooling.core.lines import Progress, TextBlocks
+from pooling.core.lines import Progress, SourceFile
+from pooling.core.readers.benchmarks.captions import MAX_TEXT
+from pooling.core.readers.registry import Reader, Readers
 from pooling.core.table import CsvTable
 
 MAX_CAPTIONS = 500_000
@@ -25,19 +27,24 @@ class TrainFile:
     notes: tuple[str, ...]
 
 
+TRAIN_CAPTIONS: Final = Readers[Reader[[], TrainFile]]("train captions", __package__)
+
+
 def parse_train_captions(
     path: Path, *, progress: Progress | None = None, source: str | None = None
 ) -> TrainFile:
-    """Read the column `caption` of a plain or gzip file. A column `caption_id` is ignored.
+    """Read a file of train captions, plain or gzip. Raises `InvalidInput`."""
+    file = SourceFile.at(path, source, progress)
+    return TRAIN_CAPTIONS.choose(file).read(file)
+
+
+def _read_table(file: SourceFile) -> TrainFile:
+    """Read the column `caption`. A column `caption_id` is ignored.
 
     A caption may occur several times, because systems may have seen it several times. Raises
     `InvalidInput` if a caption is empty or too long, or if there are more than `MAX_CAPTIONS`.
     """
-    table = CsvTable(
-        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
-        ("caption",),
-        ignored=("caption_id",),
-    )
+    table = CsvTable(file.blocks(max_bytes=MAX_BYTES), ("caption",), ignored=("caption_id",))
     texts: list[str] = []
     for line, (text,) in table:
         if fault := text_fault(text, "caption", longest=MAX_TEXT):
@@ -48,3 +55,11 @@ def parse_train_captions(
     if not texts:
         table.refuse("the file has a header but no caption", 1)
     return TrainFile(tuple(texts), table.blocks.sha256, table.notes)
+
+
+READER: Final = Reader(
+    kind=TRAIN_CAPTIONS.kind,
+    name="table",
+    title="CSV with the column caption",
+    read=_read_table,
+)

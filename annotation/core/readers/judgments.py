@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,15 @@ from hearth.shared.errors import InvalidInput
 from hearth.shared.folding import fold, tidy
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.keys import key_fault, name_fault, shown
-from pooling.core.lines import Progress, TextBlocks
+from pooling.core.lines import Progress, SourceFile, TextBlocks
+from pooling.core.readers.registry import AUTO, Reader, Readers
 from pooling.core.table import ROWS_PER_PART, CsvTable
 
 # All judgments are in memory until they are stored.
 MAX_JUDGMENTS = 20_000_000
 MAX_ANNOTATORS = 10_000
 
-# Formats, as `annotation.core.label_formats` recognises them.
-CSV, QRELS, FIRE = "csv", "qrels", "fire"
+CSV: Final = "csv"
 NO_TIME = -1
 # Earlier times are mistakes. PostgreSQL and SQLite can store all later times.
 EARLIEST = datetime.datetime(1990, 1, 1, tzinfo=datetime.UTC)
@@ -41,6 +41,7 @@ class JudgmentsFile:
     equal are one annotator, whose key is the first of them. labels: int8 [n]. times: int64 [n],
     when each pair was judged, in seconds since 1970 (UTC), or `NO_TIME`. licences: the licences
     that the file states, unchanged. has_annotators: False if the file names no annotators.
+    has_texts: whether it names captions by their texts.
     """
 
     queries: Int32s
@@ -54,63 +55,88 @@ class JudgmentsFile:
     format: str = CSV
     licences: tuple[str, ...] = ()
     has_annotators: bool = True
+    has_texts: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class JudgmentsOf:
+    """The benchmark of a file of judgments, and how the file is read.
+
+    query_numbers, video_numbers: the numbers of captions and videos by key. query_texts: the text
+    of each caption, by number. now: the time after which no judgment can have been made. labels:
+    the numbers of the scale. If they are 0 and 1, the words `irrelevant` and `relevant` are labels,
+    too. data_set: the data set to read from a file that has several.
+    """
+
+    query_numbers: Mapping[str, int]
+    video_numbers: Mapping[str, int]
+    now: datetime.datetime
+    query_texts: Sequence[str] = ()
+    labels: Collection[int] = (0, 1)
+    data_set: str = ""
+
+
+JUDGMENTS: Final = Readers[Reader[[JudgmentsOf], JudgmentsFile]](
+    "judgments", __package__, names_layouts=True
+)
 
 
 def parse_judgments(
     path: Path,
+    of: JudgmentsOf,
     *,
-    query_numbers: Mapping[str, int],
-    video_numbers: Mapping[str, int],
-    now: datetime.datetime,
-    labels: Collection[int] = (0, 1),
+    format: str = AUTO,
     progress: Progress | None = None,
     source: str | None = None,
 ) -> JudgmentsFile:
-    """Read judgments from a plain or gzipped CSV file.
+    """Read a plain or gzipped file of judgments.
 
-    labels: the numbers of the scale. If they are 0 and 1, the words `irrelevant` and `relevant` are
-    labels, too. The optional column `judged_at` has ISO 8601 times, none later than `now`; without
-    an offset they are UTC.
+    format: the name of a reader; by default, the format is recognised by the start of the file.
     Raises `InvalidInput` for an unknown caption or video, an invalid annotator key, label or time,
     or an annotator who judges a pair twice.
     """
-    blocks = TextBlocks(path, source=source, progress=progress)
+    file = SourceFile.at(path, source, progress)
+    return JUDGMENTS.choose(file, format).read(file, of)
+
+
+def _read_table(file: SourceFile, of: JudgmentsOf) -> JudgmentsFile:
+    """Read a CSV file.
+
+    The optional column `judged_at` has ISO 8601 times, none later than `of.now`; without an offset
+    they are UTC.
+    """
+    blocks = file.blocks()
     table = CsvTable(blocks, ("caption_id", "video_id", "annotator", "label"), ("judged_at",))
-    rows = JudgmentRows(blocks, query_numbers, video_numbers, labels, now=now)
+    rows = JudgmentRows(blocks, of)
     for lines, columns in table.parts():
         rows.extend(lines, *columns)
     if not rows.count:
         table.refuse("the file has a header but no judgments", 1)
-    file = rows.finish()
-    return replace(file, notes=(*table.notes, *file.notes))
+    found = rows.finish()
+    return replace(found, notes=(*table.notes, *found.notes))
 
 
 class JudgmentRows:
     """The judgments read so far, in arrays that need 25 bytes per judgment.
 
-    now: the time after which no judgment can have been made; needed only for rows with times.
-    noun: what messages call a key of `query_numbers`.
+    by_text: the number of each caption by its text, if the file has texts in place of keys.
     """
 
     def __init__(
         self,
         blocks: TextBlocks,
-        query_numbers: Mapping[str, int],
-        video_numbers: Mapping[str, int],
-        labels: Collection[int],
-        *,
-        now: datetime.datetime | None = None,
-        noun: str = "caption",
+        of: JudgmentsOf,
+        by_text: Mapping[str, int] | None = None,
     ) -> None:
-        self.now = now
+        self.now = of.now
         self.blocks = blocks
-        self.noun = noun
-        self.query_numbers = query_numbers
-        self.video_numbers = video_numbers
-        self.label_values = {str(label): label for label in labels}
+        self.noun = "caption" if by_text is None else "caption text"
+        self.query_numbers = of.query_numbers if by_text is None else by_text
+        self.video_numbers = of.video_numbers
+        self.label_values = {str(label): label for label in of.labels}
         # Programs that store labels as fractions write 1.0.
-        self.label_values |= {f"{label}.0": label for label in labels}
-        if set(labels) == set(_WORDS.values()):  # on a graded scale, the words are ambiguous
+        self.label_values |= {f"{label}.0": label for label in of.labels}
+        if set(of.labels) == set(_WORDS.values()):  # on a graded scale, the words are ambiguous
             self.label_values |= _WORDS
         # The number of each spelling, and the number and the key of each folded name.
         self.annotator_numbers: dict[str, int] = {}
@@ -177,7 +203,7 @@ class JudgmentRows:
                 f"the time must be like 2026-01-31T12:00:00+00:00, from 1990 on, not "
                 f"{shown(judged_at)}",
             )
-        if self.now is not None and time > self.now:
+        if time > self.now:
             self.stop(
                 line,
                 f"the time {shown(judged_at)} is later than now; a time without an offset is UTC",
@@ -247,6 +273,7 @@ class JudgmentRows:
             sha256=self.blocks.sha256,
             notes=self.notes,
             times=times,
+            has_texts=self.noun != "caption",
         )
         if not may_repeat:
             self.refuse_repeated(result, lines)
@@ -271,3 +298,12 @@ class JudgmentRows:
 def _numbers_of(keys: Sequence[str], numbers: Mapping[str, int]) -> Int32s:
     """Return the number of each key, -1 if it has none; int32 [n]."""
     return np.fromiter(map(numbers.get, keys, repeat(-1)), np.int32, len(keys))
+
+
+READER: Final = Reader(
+    kind=JUDGMENTS.kind,
+    name=CSV,
+    title="CSV with a header",
+    place=1,
+    read=_read_table,
+)

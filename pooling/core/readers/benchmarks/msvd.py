@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
+from collections.abc import Mapping
+from typing import Final
 
 from hearth.shared.errors import InvalidInput
-from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder
-from pooling.core.formats.video_list import VideoList
 from pooling.core.json_members import JsonMembers
 from pooling.core.keys import shown
-from pooling.core.lines import Progress, TextBlocks
+from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks import BenchmarkReader, Part
+from pooling.core.readers.benchmarks.captions import (
+    MAX_BYTES,
+    MAX_ROWS,
+    CaptionsBuilder,
+    CaptionsFile,
+)
+from pooling.core.readers.benchmarks.video_list import VIDEO_LIST, parse_video_list
+from pooling.core.readers.registry import Fit, Head
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+# The first member is a list of texts. The first member of MSRVTT_data.json is not.
+_START = re.compile(rf"\{{\s*{_STRING}\s*:\s*\[\s*(?:\"|\])")
 
 
-def parse_msvd(
-    path: Path,
-    source: str,
-    split: VideoList | None,
-    problems: Problems,
-    progress: Progress | None = None,
-) -> tuple[CaptionsBuilder, str]:
-    """Read the captions of the videos of a split, or of all videos. Also return the content's hash.
+def read_msvd(
+    files: Mapping[str, SourceFile], _: Mapping[str, str], problems: Problems
+) -> CaptionsFile:
+    """Read the captions of the videos of a split, or of all videos.
 
     The n-th caption of a video has the key `VIDEO#n`, counted from 0. If there is a split, the
     videos are in its order. An error names the video, because JSON has no lines.
     """
-    blocks = TextBlocks(path, source=source, progress=progress, max_line=None, max_bytes=MAX_BYTES)
+    listed = files.get(VIDEO_LIST.name)
+    split = parse_video_list(listed, problems) if listed else None
+    source = files[MSVD.name].source
+    blocks = files[MSVD.name].blocks(max_line=None, max_bytes=MAX_BYTES)
     found: dict[str, list[object]] = {}
     for video, captions in JsonMembers(blocks, most=MAX_ROWS):
         if not isinstance(captions, list):
@@ -40,7 +52,8 @@ def parse_msvd(
         elif split is not None:
             reason = f"video {shown(video)} is not in {source}"
             problems.add(reason, split.source, split.lines[video])
-    return builder, blocks.sha256
+    lists = [split.entry] if split else []
+    return builder.finish_files(files=[(source, MSVD.name, blocks.sha256), *lists])
 
 
 def _add_captions(builder: CaptionsBuilder, video: str, captions: list[object]) -> None:
@@ -54,3 +67,22 @@ def _add_captions(builder: CaptionsBuilder, video: str, captions: list[object]) 
             builder.add_row(0, f"{video}#{number}", text, video, place=place)
         else:
             builder.refuse("the caption is not a text", place=place)
+
+
+def _fits(head: Head) -> Fit:
+    return Fit.POSSIBLE if _START.match(head.text) else Fit.NO
+
+
+MSVD: Final = Part("msvd", "MSVD captions", _fits)
+READER: Final = BenchmarkReader(
+    name="msvd",
+    title="MSVD",
+    place=3,
+    about="JSON with the captions of each video, and a list of the videos of a split.",
+    example='{"video": ["caption", "caption"]}',
+    combinations=[[MSVD], [MSVD, VIDEO_LIST]],
+    files="MSVD captions, alone or with a list of videos",
+    alone="MSVD captions ({video: [caption, …]}), alone or with a list of videos",
+    option="{video: [caption, ...]} with a list of videos",
+    read=read_msvd,
+)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s
 from pooling.core.keys import key_fault, shown, text_fault
 from pooling.core.problems import Problems
@@ -119,6 +121,25 @@ class CaptionsBuilder:
     ) -> None:
         reason = f"{place}: {reason}" if place else reason
         self._problems.add(reason, source or self.source, line or None)
+
+    def finish_files(
+        self, notes: Iterable[str] = (), *, files: Sequence[tuple[str, str, str]]
+    ) -> CaptionsFile:
+        """Return the content of several files. Raises `InvalidInput` if there is no caption.
+
+        files: name, format and hash of each file. Even for one file, the hash of the result differs
+        from the hash of the same file as a table.
+        """
+        sources, formats, hashes = zip(*files, strict=True)
+        if not len(self) and not self._problems.number:
+            raise InvalidInput("the file has no caption", source=sources[0])
+        sha256 = hashlib.sha256(" ".join(("captions", *hashes)).encode()).hexdigest()
+        file = self.finish(sha256, notes, sources=sources, formats=formats)
+        without_positive = len(self) - len(np.unique(file.positive_queries))
+        if not without_positive or self._problems.number:
+            return file
+        note = f"Captions without an original positive: {without_positive:,}."
+        return replace(file, notes=(*file.notes, note))
 
     def finish(
         self,

@@ -8,35 +8,51 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Final
 
 from hearth.shared.errors import InvalidInput
-from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder
 from pooling.core.keys import shown
-from pooling.core.layouts import grade_of
-from pooling.core.lines import Progress, TextBlocks
+from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks import BenchmarkReader, Part
+from pooling.core.readers.benchmarks.captions import (
+    MAX_BYTES,
+    MAX_ROWS,
+    CaptionsBuilder,
+    CaptionsFile,
+)
+from pooling.core.readers.layouts import QRELS_LINE, grade_of
+from pooling.core.readers.registry import Fit, Head
 
 _TOP = re.compile(r"<top\b[^>]*>", re.IGNORECASE)
 _END = re.compile(r"</top>", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 # The words, such as `Number:`, that classic topics have after their tags.
 _LABEL = re.compile(r"^\s*(?:Number|Topic|Description)\s*:\s*", re.IGNORECASE)
+_SEPARATED = re.compile(r"[^\s,]+[ \t]+\S+")
 _COLUMNS = 4
 MAX_TOPIC_LINES = 1_000
 
 
-def parse_topics(
-    path: Path, source: str, problems: Problems, progress: Progress | None = None
-) -> tuple[CaptionsBuilder, str]:
+def read_trec(
+    files: Mapping[str, SourceFile], _: Mapping[str, str], problems: Problems
+) -> CaptionsFile:
+    topics, qrels = files[TOPICS.name], files[QRELS.name]
+    builder, sha256 = parse_topics(topics, problems)
+    qrels_sha256, notes = add_qrels(qrels, builder, problems)
+    read = [(topics.source, TOPICS.name, sha256), (qrels.source, QRELS.name, qrels_sha256)]
+    return builder.finish_files(notes, files=read)
+
+
+def parse_topics(file: SourceFile, problems: Problems) -> tuple[CaptionsBuilder, str]:
     """Read the topics as captions. Also return the hash of the content.
 
     The text of a `<top>` block is its title, or its description if it has no title. A topic without
     a number or a text is added to `problems`.
     """
-    blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
+    blocks, source = file.blocks(max_bytes=MAX_BYTES), file.source
     builder = CaptionsBuilder(source, problems)
     lines = enumerate(blocks.text_lines(), start=1)
     first = next(((line, text) for line, text in lines if text.strip()), None)
@@ -133,11 +149,7 @@ def _finished(topic: _Topic, builder: CaptionsBuilder) -> Iterator[tuple[int, st
 
 
 def add_qrels(
-    path: Path,
-    source: str,
-    builder: CaptionsBuilder,
-    problems: Problems,
-    progress: Progress | None = None,
+    file: SourceFile, builder: CaptionsBuilder, problems: Problems
 ) -> tuple[str, list[str]]:
     """Add the pairs with a relevance above 0 as original positives.
 
@@ -145,7 +157,7 @@ def add_qrels(
     with an unknown topic, a repeated pair or a relevance that is not an integer are added to
     `problems`.
     """
-    blocks = TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES)
+    blocks, source = file.blocks(max_bytes=MAX_BYTES), file.source
     seen: set[tuple[str, str]] = set()
     others = 0
     for line, text in enumerate(blocks.text_lines(), start=1):
@@ -181,3 +193,32 @@ def _qrels_fault(
     if grade_of(relevance) is None:
         return f"the relevance {shown(relevance)} is not an integer"
     return None
+
+
+def _topics_fit(head: Head) -> Fit:
+    if head.is_alone:  # topics need qrels
+        return Fit.NO
+    if head.text[:4].lower() == "<top":
+        return Fit.SURE
+    is_line = head.first[:1] != "{" and _SEPARATED.match(head.first)
+    return Fit.POSSIBLE if is_line else Fit.NO
+
+
+def _qrels_fit(head: Head) -> Fit:
+    return Fit.SURE if QRELS_LINE.fullmatch(head.first) else Fit.NO
+
+
+TOPICS: Final = Part("topics", "TREC topics", _topics_fit)
+QRELS: Final = Part("qrels", "TREC qrels", _qrels_fit)
+READER: Final = BenchmarkReader(
+    name="trec",
+    title="TREC",
+    place=4,
+    about="Topics and qrels. Topics are <top> blocks, or lines with an id and a text. Pairs with a "
+    "relevance above 0 are the original positives.",
+    combinations=[[TOPICS, QRELS]],
+    files="TREC topics with qrels",
+    alone="TREC topics and qrels",
+    option="topics and qrels",
+    read=read_trec,
+)

@@ -6,10 +6,10 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from pooling.core.formats.joined import Row
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks.joined import Row
 
 MAX_COLUMNS = 50
 

@@ -8,17 +8,25 @@ sequence fusion model for video question answering and retrieval", ECCV 2018.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from hearth.shared.errors import InvalidInput
-from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS, CaptionsBuilder, CaptionsFile
-from pooling.core.formats.video_list import VideoList
 from pooling.core.json_members import JsonMembers
 from pooling.core.keys import key_fault, shown
-from pooling.core.lines import Progress, TextBlocks
+from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks import TABLE, BenchmarkReader, Part
+from pooling.core.readers.benchmarks.captions import (
+    MAX_BYTES,
+    MAX_ROWS,
+    CaptionsBuilder,
+    CaptionsFile,
+)
+from pooling.core.readers.benchmarks.table import CAPTIONS_TABLE, is_caption_line, read_table
+from pooling.core.readers.benchmarks.video_list import VIDEO_LIST, VideoList, parse_video_list
+from pooling.core.readers.registry import Fit, Head
 
 TEST = "test"
 VIDEOS, SENTENCES = "videos", "sentences"
@@ -34,13 +42,33 @@ class MsrvttData:
     sha256: str
 
 
-def parse_msrvtt(path: Path, source: str, progress: Progress | None = None) -> MsrvttData:
+def read_msrvtt(
+    files: Mapping[str, SourceFile], columns: Mapping[str, str], problems: Problems
+) -> CaptionsFile:
+    """Read the captions of the test table, or the sentences of the listed or all test videos."""
+    data = parse_msrvtt(files[MSRVTT.name])
+    if table := files.get(TABLE):
+        test = read_table(table, columns, problems)
+        return replace(
+            test,
+            notes=(*check_test_captions(data, test, problems), *test.notes),
+            sources=(*test.sources, data.source),
+            formats=(*test.formats, MSRVTT.name),
+        )
+    listed = files.get(VIDEO_LIST.name)
+    split = parse_video_list(listed, problems) if listed else None
+    builder, notes = captions_of(data, split, problems)
+    lists = [split.entry] if split else []
+    return builder.finish_files(notes, files=[(data.source, MSRVTT.name, data.sha256), *lists])
+
+
+def parse_msrvtt(file: SourceFile) -> MsrvttData:
     """Read `videos` and `sentences`.
 
     Raises `InvalidInput` if one of them is missing, too long or not a list of objects, or if the
     `video_id` of a video is missing or cannot be a key.
     """
-    blocks = TextBlocks(path, source=source, progress=progress, max_line=None, max_bytes=MAX_BYTES)
+    blocks, source = file.blocks(max_line=None, max_bytes=MAX_BYTES), file.source
     members = dict(JsonMembers(blocks, most=100, longest=MAX_BYTES))
     videos, sentences = (_objects(members, name, source) for name in (VIDEOS, SENTENCES))
     splits = {}
@@ -141,3 +169,24 @@ def check_test_captions(data: MsrvttData, test: CaptionsFile, problems: Problems
 
 def _words(text: str) -> str:
     return " ".join(text.split())
+
+
+def _fits(head: Head) -> Fit:
+    """Any JSON object is read, so that an error names the list that it lacks."""
+    is_object = head.text.startswith("{") and not is_caption_line(head.first)
+    return Fit.LAST if is_object else Fit.NO
+
+
+_FILES = "MSRVTT_data.json, alone or with a table of the test captions or a list of the test videos"
+MSRVTT: Final = Part("msrvtt", "MSRVTT_data.json", _fits)
+READER: Final = BenchmarkReader(
+    name="msrvtt",
+    title="MSR-VTT",
+    place=2,
+    about="MSRVTT_data.json, with the table of the 1k-A test captions or a list of videos. The "
+    "test table alone is also sufficient.",
+    combinations=[[MSRVTT], [MSRVTT, CAPTIONS_TABLE], [MSRVTT, VIDEO_LIST]],
+    files=_FILES,
+    option="MSRVTT_data.json with the 1k-A test table or a list of videos",
+    read=read_msrvtt,
+)

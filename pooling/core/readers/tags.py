@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from pooling.core.arrays import Int32s
 from pooling.core.keys import key_fault, name_fault, shown
-from pooling.core.lines import Progress, TextBlocks
+from pooling.core.lines import Progress, SourceFile
+from pooling.core.readers.registry import Reader, Readers
 from pooling.core.table import CsvTable
 
 CAPTION, VIDEO = "caption_id", "video_id"
@@ -36,6 +38,10 @@ class TagFile:
     notes: tuple[str, ...]
 
 
+Numbers = Mapping[str, int]
+TAGS: Final = Readers[Reader[[Numbers, Numbers], TagFile]]("tags", __package__)
+
+
 def parse_tags(
     path: Path,
     *,
@@ -44,16 +50,18 @@ def parse_tags(
     progress: Progress | None = None,
     source: str | None = None,
 ) -> TagFile:
-    """Read a file with the columns `caption_id,tag` or `video_id,tag`, plain or gzip.
+    """Read a file of tags, plain or gzip. Raises `InvalidInput`."""
+    file = SourceFile.at(path, source, progress)
+    return TAGS.choose(file).read(file, query_numbers, video_numbers)
+
+
+def _read_table(file: SourceFile, query_numbers: Numbers, video_numbers: Numbers) -> TagFile:
+    """Read the columns `caption_id,tag` or `video_id,tag`.
 
     Raises `InvalidInput` if a caption or video is unknown, if a tag is invalid, if a row is
     repeated, or if there are more than `MAX_TAGS` different tags.
     """
-    table = CsvTable(
-        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
-        ("tag",),
-        (CAPTION, VIDEO),
-    )
+    table = CsvTable(file.blocks(max_bytes=MAX_BYTES), ("tag",), (CAPTION, VIDEO))
     found = _Tags(table)
     numbers = {CAPTION: query_numbers, VIDEO: video_numbers}
     of = ""
@@ -111,3 +119,11 @@ def tag_fault(tag: str) -> str | None:
     if tag == NO_TAG:
         return f"the tag {shown(tag)} is reserved for captions without a tag"
     return None
+
+
+READER: Final = Reader(
+    kind=TAGS.kind,
+    name="table",
+    title="CSV with the columns caption_id,tag or video_id,tag",
+    read=_read_table,
+)

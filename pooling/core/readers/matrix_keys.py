@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Int64s
+from pooling.core.lines import SourceFile
+from pooling.core.readers.registry import Reader, Readers
+
+KeyLists = Mapping[str, Sequence[str]]
+"""The lists `captions` and `videos`."""
+
+MATRIX_KEYS: Final = Readers[Reader[[], KeyLists]]("matrix keys", __package__)
 
 
-def read_keys(path: Path, source: str) -> dict[str, list[str]]:
-    """Return the lists `captions` and `videos` of the file. Raises InvalidInput."""
+def _read_json(file: SourceFile) -> KeyLists:
     try:
-        content: Any = json.loads(path.read_bytes())
+        content: Any = json.loads(file.path.read_bytes())
     except (ValueError, RecursionError, OSError):
-        raise InvalidInput("this is not a JSON file", source=source) from None
+        raise InvalidInput("this is not a JSON file", source=file.source) from None
     keys = {}
     for name in ("captions", "videos"):
         found = content.get(name) if isinstance(content, dict) else None
         if not isinstance(found, list) or not all(isinstance(key, str) for key in found):
             reason = f"the file must be a JSON object in which {name!r} is a list of keys"
-            raise InvalidInput(reason, source=source)
+            raise InvalidInput(reason, source=file.source)
         keys[name] = found
     return keys
 
@@ -45,3 +50,11 @@ def places_of_keys(keys: Sequence[str], known: Sequence[str], noun: str, source:
     if missing := next((key for key in known if key not in places), None):
         raise InvalidInput(f"the {noun} {missing!r} is missing", source=source)
     return np.array([places[key] for key in known], np.int64)
+
+
+READER: Final = Reader(
+    kind=MATRIX_KEYS.kind,
+    name="json",
+    title="JSON with the lists captions and videos",
+    read=_read_json,
+)

@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Final
 from urllib.parse import urlsplit
 
-from pooling.core.formats.captions import MAX_BYTES, MAX_ROWS
 from pooling.core.keys import NUMBER, key_fault, shown
-from pooling.core.lines import Progress, TextBlocks
+from pooling.core.lines import Progress, SourceFile
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks.captions import MAX_BYTES, MAX_ROWS
+from pooling.core.readers.registry import Reader, Readers
 from pooling.core.table import CsvTable
 
 MAX_FILE_NAME = 1_000
@@ -38,6 +40,9 @@ class VideosFile:
     notes: tuple[str, ...]
 
 
+VIDEOS: Final = Readers[Reader[[Problems], VideosFile]]("videos", __package__)
+
+
 def parse_videos(
     path: Path,
     *,
@@ -45,36 +50,40 @@ def parse_videos(
     progress: Progress | None = None,
     source: str | None = None,
 ) -> VideosFile:
+    """Read a list of videos. If `problems` is None, the first error is raised."""
+    file = SourceFile.at(path, source, progress)
+    return VIDEOS.choose(file).read(file, problems or Problems(stop_at=1))
+
+
+def _read_table(file: SourceFile, problems: Problems) -> VideosFile:
     """Read `video_id` and any of the optional columns `file,url,duration`.
 
     A row is an error if its key is invalid or repeated, if its file name could lead out of the
     media folder, if its URL is not plain http(s), or if its duration is not a number of seconds
     above 0.
-    Errors are added to `problems`. If `problems` is None, the first error is raised.
     """
-    problems = problems or Problems(stop_at=1)
     table = CsvTable(
-        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
+        file.blocks(max_bytes=MAX_BYTES),
         ("video_id",),
         ("file", "url", "duration"),
         problems=problems,
     )
     lines: dict[str, int] = {}
     videos: list[VideoRow] = []
-    for line, (key, file, url, written) in table:
+    for line, (key, name, url, written) in table:
         # Where a comma is the decimal mark, spreadsheets separate the cells by semicolons.
         duration = written.replace(",", ".") if table.delimiter == ";" else written
         if len(lines) == MAX_ROWS:
             table.refuse(f"more than {MAX_ROWS:,} rows", line)
         first = lines.setdefault(key, line)
-        fault = _video_fault(key, file, url, duration)
+        fault = _video_fault(key, name, url, duration)
         if first != line:
             fault = f"video {shown(key)} is already in line {first}; delete one of the lines"
         if fault:
             problems.add(fault, table.blocks.source, line)
             continue
         seconds = float(duration) if duration else None
-        videos.append(VideoRow(key, file or None, url or None, seconds, line))
+        videos.append(VideoRow(key, name or None, url or None, seconds, line))
     if not videos and not problems.number:
         table.refuse("the file has a header but no video", 1)
     return VideosFile(tuple(videos), table.blocks.sha256, table.notes)
@@ -118,3 +127,11 @@ def _duration_fault(duration: str) -> str | None:
     if NUMBER.fullmatch(duration) and 0 < float(duration) < math.inf:
         return None
     return f"the duration {shown(duration)} is not a number of seconds above 0"
+
+
+READER: Final = Reader(
+    kind=VIDEOS.kind,
+    name="table",
+    title="CSV with the columns video_id,file,url,duration",
+    read=_read_table,
+)

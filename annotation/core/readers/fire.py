@@ -1,4 +1,4 @@
-"""Labels in the JSON format of the published FIRE annotations.
+"""Judgments in the JSON format of the published FIRE annotations.
 
 `evaluation.core.files.fire` describes the format and writes it. A response has an annotator and a
 label, but no time. `query` is the text of a caption. The responses belong to the first caption with
@@ -10,11 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from dataclasses import replace
+from typing import Any, Final, NoReturn
 
+from annotation.core.readers.judgments import JUDGMENTS, JudgmentRows, JudgmentsFile, JudgmentsOf
 from hearth.shared.errors import InvalidInput
 from pooling.core.keys import shown
+from pooling.core.lines import SourceFile
+from pooling.core.readers.registry import Fit, Reader
 
+MAX_BYTES = 1 << 30
 LISTS = ("annotations", "disagreements", "undecided")
 LICENCE_KEYS = ("license", "licence")
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -127,3 +132,57 @@ def label_of(entry: dict[str, Any]) -> str:
     """Return the label of the entry as text for messages; empty if it has no label."""
     label = entry.get("label")
     return label if isinstance(label, str) else "" if label is None else shown(str(label))
+
+
+def _read(file: SourceFile, of: JudgmentsOf) -> JudgmentsFile:
+    """Read all responses. Raises `InvalidInput` if `of.data_set` must select a data set."""
+    by_text: dict[str, int] = {}
+    for number, text in enumerate(of.query_texts):
+        by_text.setdefault(text, number)
+    blocks = file.blocks(max_line=None, max_bytes=MAX_BYTES)
+    rows = JudgmentRows(blocks, of, by_text)
+    entries = FireEntries(b"".join(blocks).decode(), blocks.source)
+    data_sets: dict[str, int] = {}
+    n_differing = 0
+    for line, entry in entries:
+        name = str(entry.get("dataset", ""))
+        data_sets[name] = data_sets.get(name, 0) + 1
+        if of.data_set and name != of.data_set:
+            continue
+        try:
+            query, video, responses = responses_of(entry)
+        except ValueError as error:
+            rows.stop(line, str(error))
+        for annotator, label in responses:
+            rows.add(line, query, video, annotator, label)
+        n_differing += _differs(label_of(entry), [label for _, label in responses])
+    if len(data_sets) > 1 and not of.data_set:
+        names = ", ".join(map(shown, sorted(data_sets)))
+        rows.stop(1, f"the file has several data sets: {names}; select one of them")
+    notes = []
+    if n_differing:
+        notes.append(
+            f"labels that differ from the majority of their responses: {n_differing:,}; only the "
+            "responses are imported"
+        )
+    found = rows.finish(may_repeat=True)
+    return replace(
+        found, format=READER.name, licences=entries.licences, notes=(*notes, *found.notes)
+    )
+
+
+def _differs(label: str, responses: list[str]) -> bool:
+    """Return whether a label differs from the majority of its responses."""
+    relevant = 2 * sum(response == "relevant" for response in responses) - len(responses)
+    majority = "" if relevant == 0 else "relevant" if relevant > 0 else "irrelevant"
+    return label != majority
+
+
+READER: Final = Reader(
+    kind=JUDGMENTS.kind,
+    name="fire",
+    title="FIRE JSON",
+    place=3,
+    fits=lambda head: Fit.POSSIBLE if head.text.startswith("{") else Fit.NO,
+    read=_read,
+)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from pooling.core.arrays import Int32s
 from pooling.core.keys import key_fault, shown, text_fault
-from pooling.core.lines import Progress, TextBlocks
+from pooling.core.lines import Progress, SourceFile
+from pooling.core.readers.registry import Reader, Readers
 from pooling.core.table import CsvTable
 
 EXPLANATION_LENGTH = 2000
@@ -40,22 +42,32 @@ class GoldFile:
     source: str
 
 
+Numbers = Mapping[str, int]
+GOLD: Final = Readers[Reader[[Numbers, Numbers], GoldFile]]("gold", __package__)
+
+
 def parse_gold(
     path: Path,
     *,
-    query_numbers: Mapping[str, int],
-    video_numbers: Mapping[str, int],
+    query_numbers: Numbers,
+    video_numbers: Numbers,
     progress: Progress | None = None,
     source: str | None = None,
 ) -> GoldFile:
-    """Read gold items from a plain or gzipped file.
+    """Read gold items from a plain or gzipped file. Raises `InvalidInput`."""
+    file = SourceFile.at(path, source, progress)
+    return GOLD.choose(file).read(file, query_numbers, video_numbers)
+
+
+def _read_table(file: SourceFile, query_numbers: Numbers, video_numbers: Numbers) -> GoldFile:
+    """Read a CSV file.
 
     The label is `1` or `relevant`, or `0` or `irrelevant`. The column `explanation` and its values
     are optional. Raises `InvalidInput` for an unknown caption or video, an invalid label or
     explanation, or a repeated pair.
     """
     table = CsvTable(
-        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
+        file.blocks(max_bytes=MAX_BYTES),
         ("caption_id", "video_id", "label"),
         ("explanation",),
     )
@@ -111,3 +123,11 @@ def _label_fault(label: str) -> str | None:
     if label in _ALL_LABELS:
         return None
     return f"the label must be one of {', '.join(_LABELS)}, not {shown(label)}"
+
+
+READER: Final = Reader(
+    kind=GOLD.kind,
+    name="table",
+    title="CSV with the columns caption_id,video_id,label,explanation",
+    read=_read_table,
+)
