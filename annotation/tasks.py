@@ -24,6 +24,7 @@ from hearth.shared.progress import Progress
 from hearth.shared.uploads import keep_upload, uploaded_file
 from hearth.shared.words import counted, tasks_to_judge
 from pooling.core.pool_options import PoolRequest
+from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark
 from pooling.policies import check_can_pool
 from pooling.selectors.benchmarks import get_benchmark
@@ -104,6 +105,7 @@ def _file_of(params: dict[str, Any]) -> dict[str, Any]:
         "path": uploaded_file(params["upload"]),
         "source": params["source"],
         "by": actor_of_job(params),
+        "format": params.get("format", AUTO),
         "scale": Scale(params.get("scale", Scale.BINARY)),
         "pool_equal": params.get("pool_equal") or None,
         "data_set": params.get("data_set", ""),
@@ -114,8 +116,8 @@ def _file_of(params: dict[str, Any]) -> dict[str, Any]:
 def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Import judgments.
 
-    params: benchmark (key), upload and source (see `uploaded_file`), scale, pool_equal, data_set,
-    licence.
+    params: benchmark (key), upload and source (see `uploaded_file`), format, scale, pool_equal,
+    data_set, licence.
     """
     done = services.import_judgments(
         **_file_of(params), licence=params.get("licence", ""), progress=progress

@@ -24,6 +24,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import services
+from annotation.core.readers.judgments import JUDGMENTS
 from annotation.enums import EscalationKind, Scale
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, check_can_lead, scopes_known
@@ -54,7 +55,7 @@ from hearth.requests.files import receives_files
 from hearth.shared.errors import NotPermitted
 from hearth.shared.language import translated
 from hearth.shared.uploads import stored_upload
-from pooling.api.base import OfBenchmark
+from pooling.api.base import FormatField, OfBenchmark
 
 HISTORY = 10
 # The response also contains `kept`, so that the browser deletes the answer from the unsent ones.
@@ -380,10 +381,8 @@ def _person(request: Request) -> Any:
 
 
 class JudgmentsUploadSerializer(serializers.Serializer[dict[str, Any]]):
-    file = serializers.FileField(
-        help_text="CSV (`caption_id,video_id,annotator,label` and optionally `judged_at`), TREC "
-        "qrels or FIRE JSON, plain or gzip."
-    )
+    file = serializers.FileField(help_text=f"{JUDGMENTS.explained()}, plain or gzip.")
+    format = FormatField(JUDGMENTS)
     scale = serializers.ChoiceField(choices=Scale.choices, default=Scale.BINARY)
     pool_equal = serializers.BooleanField(
         default=False,

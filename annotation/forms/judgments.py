@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from django import forms
 
+from annotation.core.readers.judgments import JUDGMENTS
 from annotation.enums import PauseCause, Scale
 from annotation.models.people import PAUSE_MESSAGES
 from annotation.services.members import REASON_LENGTH as MEMBER_REASON_LENGTH
+from pooling.core.readers.registry import AUTO
 
 LICENCE_LENGTH = 300
 
@@ -38,7 +40,10 @@ class JudgmentsUploadForm(forms.Form):
     """A file of judgments made elsewhere."""
 
     file = forms.FileField(
-        label="File", help_text="CSV, TREC qrels or FIRE JSON in UTF-8, optionally gzipped."
+        label="File", help_text=f"{JUDGMENTS.listed()}, in UTF-8, optionally gzipped."
+    )
+    format = forms.ChoiceField(
+        label="Format", choices=JUDGMENTS.choices, initial=AUTO, required=False
     )
     scale = forms.ChoiceField(
         label="Scale", choices=Scale.choices, initial=Scale.BINARY, required=False
@@ -62,6 +67,9 @@ class JudgmentsUploadForm(forms.Form):
         help_text="For example, the licence of the repository that contains the file. A licence in "
         "the file is stored, too, even if the two contradict each other.",
     )
+
+    def clean_format(self) -> str:
+        return self.cleaned_data["format"] or AUTO
 
     def clean_scale(self) -> str:
         return self.cleaned_data["scale"] or Scale.BINARY.value

@@ -15,6 +15,7 @@ from annotation.services.imports import codes_of_file, read_file, repeats, task_
 from hearth.accounts.actors import Actor
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.pool import union_codes
+from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark
 from pooling.selectors.arrays import query_keys, video_keys
 from pooling.selectors.pools import pair_arrays
@@ -58,6 +59,7 @@ def plan_judgments(
     path: Path,
     by: Actor,
     source: str | None = None,
+    format: str = AUTO,
     scale: Scale = Scale.BINARY,
     pool_equal: bool | None = None,
     data_set: str = "",
@@ -65,7 +67,7 @@ def plan_judgments(
 ) -> ImportPlan:
     """Check a file as `import_judgments` does, and return the plan of its import."""
     check_can_lead(by, benchmark)
-    file = read_file(benchmark, path, scale, data_set, source, progress)
+    file = read_file(benchmark, path, format, scale, data_set, source, progress)
     shared = file.has_texts if pool_equal is None else pool_equal
     codes = codes_of_file(benchmark, file)
     pairs = union_codes([codes])

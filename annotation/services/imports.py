@@ -28,6 +28,7 @@ from hearth.shared.folding import fold
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
+from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark
 from pooling.selectors.arrays import query_numbers, query_texts, video_numbers
 from pooling.selectors.captions import first_equal_captions
@@ -59,6 +60,7 @@ def import_judgments(
     path: Path,
     by: Actor,
     source: str | None = None,
+    format: str = AUTO,
     scale: Scale = Scale.BINARY,
     pool_equal: bool | None = None,
     data_set: str = "",
@@ -67,7 +69,8 @@ def import_judgments(
 ) -> ImportedJudgments:
     """Store a file of judgments as a closed campaign, with any number of labels for a pair.
 
-    The format is recognised by the file's start (see `annotation.core.readers`). The campaign
+    format: the name of a reader of `annotation.core.readers`; by default, the format is recognised
+    by the file's start. The campaign
     stores the format, each licence that the file states, and `licence`, which is stated elsewhere.
     The licences may contradict each other, and none replaces another. data_set: the data set whose
     entries are imported from a FIRE file. A judgment gets the time that the file contains, or else
@@ -84,7 +87,7 @@ def import_judgments(
     returned.
     """
     check_can_lead(by, benchmark)
-    file = read_file(benchmark, path, scale, data_set, source, progress)
+    file = read_file(benchmark, path, format, scale, data_set, source, progress)
     pool_equal = file.has_texts if pool_equal is None else pool_equal
     origin = _origin(file, source or path.name, licence, data_set)
     progress(0, None, "storing judgments")
@@ -106,6 +109,7 @@ def import_judgments(
 def read_file(
     benchmark: Benchmark,
     path: Path,
+    format: str,
     scale: Scale,
     data_set: str,
     source: str | None,
@@ -122,6 +126,7 @@ def read_file(
     return parse_judgments(
         path,
         of,
+        format=format,
         progress=lambda done, total: progress(done, total, "reading judgments"),
         source=source,
     )

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import services
+from annotation.core.readers.gold import GOLD
 from annotation.enums import GoldUse
 from annotation.forms.gold import GoldItemForm, GoldOrderForm, GoldPairForm, GoldUploadForm
 from annotation.models import GoldItem
@@ -68,9 +69,10 @@ def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
     use = request.POST.get("use", "")
     return upload_page(
         request,
-        "annotation/gold/upload.html",
+        "upload.html",
         {
             "benchmark": benchmark,
+            "formats": GOLD,
             "heading": "Import gold items",
             "back": reverse("gold", args=[benchmark.key]),
             "back_name": "Back to the gold items",

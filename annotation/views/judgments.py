@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotation import services
+from annotation.core.readers.judgments import JUDGMENTS
 from annotation.enums import JudgmentState, MembershipState, TaskState
 from annotation.forms.judgments import JudgmentsUploadForm, WithdrawForm
 from annotation.models import Annotator, Campaign, Judgment, Membership
@@ -39,6 +40,7 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
         "annotation/judgments/upload.html",
         {
             "benchmark": benchmark,
+            "formats": JUDGMENTS,
             "heading": "Import judgments",
             "back": reverse("benchmark-campaigns", args=[benchmark.key]),
             "back_name": "Back to the campaigns",
@@ -47,7 +49,7 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
         kind="plan_judgments",
         title=f"Check judgments of {benchmark.name}",
         benchmark_key=benchmark.key,
-        expected="CSV, TREC qrels or JSON",
+        expected=JUDGMENTS.listed(),
     )
 
 
@@ -85,7 +87,7 @@ def judgments_plan(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpRespons
 
 
 def _options_of(checked: Job) -> dict[str, Any]:
-    names = ("benchmark", "source", "scale", "pool_equal", "data_set", "licence")
+    names = ("benchmark", "source", "format", "scale", "pool_equal", "data_set", "licence")
     return {name: checked.params[name] for name in names if name in checked.params}
 
 

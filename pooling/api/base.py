@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from rest_framework import generics
+from rest_framework import generics, serializers
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +15,7 @@ from hearth.idempotency.api import Idempotent
 from hearth.jobs.api import accepted
 from hearth.jobs.services import enqueue_job
 from hearth.shared.errors import NotFound
+from pooling.core.readers.registry import AUTO, Formats
 from pooling.models import Benchmark
 
 
@@ -40,3 +41,14 @@ class OfBenchmark(Idempotent, generics.GenericAPIView[Any]):
             by=cast(User, request.user),
         )
         return accepted(job)
+
+
+class FormatField(serializers.ChoiceField):
+    """The format of a file, one of those that have a reader."""
+
+    def __init__(self, formats: Formats[Any]) -> None:
+        super().__init__(
+            choices=[AUTO, *formats.names()],
+            default=AUTO,
+            help_text="The format of the file; by default, it is detected from the content.",
+        )

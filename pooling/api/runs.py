@@ -16,9 +16,8 @@ from hearth.requests.files import receives_files
 from hearth.shared.options import DEPTH_MAX
 from hearth.shared.paging import NewestFirst
 from hearth.shared.uploads import stored_with
-from pooling.api.base import OfBenchmark
+from pooling.api.base import FormatField, OfBenchmark
 from pooling.core.direction import IMPORT_CHOICES, Direction
-from pooling.core.readers.registry import AUTO
 from pooling.core.readers.runs import RUNS
 from pooling.models import Run
 from pooling.services.changing_runs import RUN_FIELDS
@@ -66,7 +65,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
                 "for each video."
             },
             "sha256": {"help_text": "The SHA-256 of the content of the file."},
-            "format": {"help_text": "The format of the file: `trec`, `json` or `npy`."},
+            "format": {"help_text": f"The format of the file: {', '.join(RUNS.names())}."},
             "depth": {"help_text": "The length of the longest ranked list."},
             "n_queries": {"help_text": "The number of captions (or videos) with a ranked list."},
             "warnings": {
@@ -78,8 +77,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
 class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.FileField(
-        help_text="A run in TREC or JSON format, plain or gzip, or a .npy matrix of captions x "
-        "videos."
+        help_text=f"{RUNS.listed()}, of captions x videos. Text can be compressed with gzip."
     )
     keys = serializers.FileField(
         required=False,
@@ -103,11 +101,7 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
         "video; `both`: a run of each direction, from a matrix. The run from video to text is "
         "then called `NAME (video-to-text)`.",
     )
-    format = serializers.ChoiceField(
-        choices=[AUTO, *RUNS.names()],
-        default=AUTO,
-        help_text="The format of the file; by default, it is detected from the content.",
-    )
+    format = FormatField(RUNS)
     depth = serializers.IntegerField(
         min_value=1,
         max_value=DEPTH_MAX,

@@ -19,6 +19,7 @@ from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from hearth.shared.tables import Column
 from hearth.shared.uploads import check_is_readable
 from pooling import services
+from pooling.core.readers.benchmarks import BENCHMARKS
 from pooling.forms.imports import CaptionsForm, ColumnsForm, NewBenchmarkForm
 from pooling.models import BenchmarkImport
 from pooling.policies import (
@@ -40,7 +41,12 @@ def import_new(request: HttpRequest) -> HttpResponse:
     started = _begin(request, form, "", update=False)
     if started is not None:
         return started
-    return render(request, "pooling/import_new.html", {"form": form}, status=form_status(request))
+    return render(
+        request,
+        "pooling/import_new.html",
+        {"form": form, "formats": BENCHMARKS},
+        status=form_status(request),
+    )
 
 
 @receives_files(is_lead)
@@ -57,6 +63,7 @@ def captions_update(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "form": form,
+        "formats": BENCHMARKS,
         "heading": "Update captions",
         "back": reverse("benchmark-settings", args=[benchmark.key]),
         "back_name": "Back to the settings",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -12,6 +14,9 @@ from hearth.accounts.roles import is_lead
 from hearth.jobs.views import upload_page
 from hearth.requests.files import receives_files
 from hearth.shared.pages import FORM_METHODS, form_data, only_for
+from pooling.core.readers.registry import Formats
+from pooling.core.readers.tags import TAGS
+from pooling.core.readers.train_captions import TRAIN_CAPTIONS
 from pooling.forms.metadata import TagsForm, TrainCaptionsForm
 from pooling.policies import (
     benchmarks_seen_by,
@@ -25,7 +30,8 @@ from pooling.policies import (
 @require_http_methods(FORM_METHODS)
 def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
     form = TrainCaptionsForm(**form_data(request))
-    return _metadata_upload(request, key, "train captions", form, "import_train_captions")
+    kind = "import_train_captions"
+    return _metadata_upload(request, key, "train captions", form, kind, TRAIN_CAPTIONS)
 
 
 @receives_files(is_lead)
@@ -33,19 +39,20 @@ def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
     form = TagsForm(**form_data(request))
-    return _metadata_upload(request, key, "tags", form, "import_tags")
+    return _metadata_upload(request, key, "tags", form, "import_tags", TAGS)
 
 
 def _metadata_upload(
-    request: HttpRequest, key: str, noun: str, form: Form, kind: str
+    request: HttpRequest, key: str, noun: str, form: Form, kind: str, formats: Formats[Any]
 ) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_import_metadata(request.user, benchmark)
     return upload_page(
         request,
-        f"pooling/{noun.replace(' ', '_')}_upload.html",
+        "upload.html",
         {
             "benchmark": benchmark,
+            "formats": formats,
             "heading": f"Import {noun}",
             "back": reverse("benchmark-captions", args=[benchmark.key]),
             "back_name": "Back to the captions",

@@ -16,6 +16,7 @@ from hearth.requests.files import receives_files
 from hearth.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
 from hearth.shared.uploads import check_is_readable
 from pooling import services
+from pooling.core.readers.runs import RUNS
 from pooling.forms.changing import RunForm, WithdrawForm
 from pooling.forms.public import PublicPageForm, RefuseForm, RunScoringForm
 from pooling.models import Benchmark, PublicPage, Run, RunUpload, Uploader
@@ -67,7 +68,7 @@ def run_score(request: HttpRequest, key: str) -> HttpResponse:
     by = cast(User, request.user)
 
     def save() -> RunUpload:
-        check_is_readable(form.cleaned_data["file"], "A run in TREC, JSON or .npy format")
+        check_is_readable(form.cleaned_data["file"], f"A run ({RUNS.listed()})")
         return services.upload_run(benchmark=benchmark, by=by, **form.cleaned_data)
 
     if is_saved(request, form, save):
@@ -77,6 +78,7 @@ def run_score(request: HttpRequest, key: str) -> HttpResponse:
         "benchmark": benchmark,
         "page": benchmark.public_page,
         "form": form,
+        "formats": RUNS,
         "heading": "Upload a run for scoring",
         "back": reverse("public-benchmark", args=[key]),
         "back_name": "Back to the benchmark",

@@ -11,6 +11,7 @@ from hearth.accounts.roles import is_researcher
 from hearth.jobs.views import upload_page
 from hearth.requests.files import receives_files
 from hearth.shared.pages import FORM_METHODS, form_data, only_for
+from pooling.core.readers.runs import RUNS
 from pooling.forms.runs import RunUploadForm
 from pooling.policies import (
     benchmarks_seen_by,
@@ -35,6 +36,7 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
         "pooling/run_upload.html",
         {
             "benchmark": benchmark,
+            "formats": RUNS,
             "heading": "Upload runs",
             "systems": _known_systems(request),
             "is_public": public_benchmarks_seen_by(request.user).filter(key=key).exists(),
@@ -43,7 +45,7 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
         },
         form=RunUploadForm(**form_data(request)),
         kind="import_run",
-        expected="A run in TREC, JSON or .npy format",
+        expected=f"A run ({RUNS.listed()})",
         title=f"Import run {name} into {benchmark.name}",
         benchmark_key=benchmark.key,
     )

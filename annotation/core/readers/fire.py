@@ -183,6 +183,8 @@ READER: Final = Reader(
     name="fire",
     title="FIRE JSON",
     place=3,
+    about="The annotations that the FIRE study (Rodriguez et al. 2022) published, or a file in "
+    "their format that Hearth has exported. Each response is a judgment.",
     fits=lambda head: Fit.POSSIBLE if head.text.startswith("{") else Fit.NO,
     read=_read,
 )

@@ -129,5 +129,11 @@ READER: Final = Reader(
     kind=GOLD.kind,
     name="table",
     title="CSV with the columns caption_id,video_id,label,explanation",
+    about="Each row is a gold item. 1 is relevant, 0 is not relevant. Training items show the "
+    "correct answer and the explanation after the annotator’s answer. Control pairs never do. A "
+    "pair cannot have both uses. Training items are added to the training queue if it is open. "
+    "Control pairs are added to the campaigns that use them.",
+    example='caption_id,video_id,label,explanation\nc1,v7,1,"the dog, the boy and the ball are '
+    'there"\nc1,v9,0,the dog is there; the boy is a girl',
     read=_read_table,
 )

@@ -305,5 +305,10 @@ READER: Final = Reader(
     name=CSV,
     title="CSV with a header",
     place=1,
+    about="Each row is a judgment. On the scale “Relevant or not”, 1 is relevant and 0 is not "
+    "relevant. On the scale “Graded relevance”, labels are 0 to 3. The column judged_at is "
+    "optional.",
+    example="caption_id,video_id,annotator,label,judged_at\n"
+    "c1,v7,anna,1,2024-05-31T12:00:00+02:00\nc1,v7,ben,0,",
     read=_read_table,
 )

@@ -46,6 +46,8 @@ READER: Final = Reader(
     name="qrels",
     title="TREC qrels",
     place=2,
+    about="Qrels contain one label for each pair, but no annotators.",
+    example="c1 0 v7 1",
     fits=lambda head: Fit.SURE if QRELS_LINE.fullmatch(head.first) else Fit.NO,
     read=_read,
 )

@@ -8,23 +8,28 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from annotation.core.readers.judgments import JUDGMENTS
 from annotation.enums import Scale
 from annotation.services import import_judgments, plan_judgments
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
 from hearth.shared.words import counted
+from pooling.core.readers.registry import AUTO
 from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
-    help = (
-        "Import judgments made elsewhere as a closed campaign: CSV "
-        "(caption_id,video_id,annotator,label and optionally judged_at), TREC qrels or FIRE JSON."
-    )
+    help = f"Import judgments made elsewhere as a closed campaign: {JUDGMENTS.explained()}."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--format",
+            choices=[AUTO, *JUDGMENTS.names()],
+            default=AUTO,
+            help="format of the file; default: auto, from the content",
+        )
         parser.add_argument("--scale", choices=Scale.values, default=Scale.BINARY)
         parser.add_argument(
             "--pool-equal",
@@ -49,6 +54,7 @@ class Command(HearthCommand):
             "benchmark": get_benchmark(options["key"]),
             "by": OPERATOR,
             "path": options["file"],
+            "format": options["format"],
             "scale": Scale(options["scale"]),
             "pool_equal": options["pool_equal"] or None,
             "data_set": options["data_set"],

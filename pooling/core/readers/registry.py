@@ -145,8 +145,10 @@ class Formats(Generic[F]):
     def including(self, format: F) -> Iterator[None]:
         """Also use a format whose module is outside the package."""
         self._added.append(format)
-        yield
-        self._added.remove(format)
+        try:
+            yield
+        finally:
+            self._added.remove(format)
 
     def names(self) -> list[str]:
         return [format.name for format in self]
@@ -155,16 +157,27 @@ class Formats(Generic[F]):
         """Return the choices of a form field."""
         return [(AUTO, "Detect from the content"), *((each.name, each.title) for each in self)]
 
-    def listed(self, last: str = "or") -> str:
+    def listed(self) -> str:
         """Return the titles as words of a sentence."""
-        *others, final = [format.title for format in self]
-        return f"{', '.join(others)} {last} {final}" if others else final
+        return _joined(format.title for format in self)
+
+    def explained(self) -> str:
+        """Return the titles, each with the first line of a file, as words of a sentence."""
+        return _joined(
+            f"{each.title} ({each.example.partition(chr(10))[0]})" if each.example else each.title
+            for each in self
+        )
 
     def find(self, name: str) -> F:
         for format in self:
             if format.name == name:
                 return format
         raise InvalidInput(f"unknown format {shown(name)}; use auto, {', '.join(self.names())}")
+
+
+def _joined(titles: Iterable[str]) -> str:
+    *others, last = titles
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 P = ParamSpec("P")

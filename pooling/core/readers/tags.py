@@ -125,5 +125,9 @@ READER: Final = Reader(
     kind=TAGS.kind,
     name="table",
     title="CSV with the columns caption_id,tag or video_id,tag",
+    about="One row for each tag. The tag of a video applies to all captions that have the video as "
+    "an original positive. A tag in the file replaces the stored tag of the same name. Other tags "
+    "stay.",
+    example="video_id,tag\nv7,sports\nv7,animals\nv9,music",
     read=_read_table,
 )

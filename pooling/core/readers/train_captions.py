@@ -61,5 +61,9 @@ READER: Final = Reader(
     kind=TRAIN_CAPTIONS.kind,
     name="table",
     title="CSV with the column caption",
+    about="One row for each caption that systems were trained on. A benchmark can have several "
+    "splits with different names. Importing the same file again does not create a second split. If "
+    "a split with other content already has the name, the new split is named NAME@2.",
+    example='caption\na man is playing the guitar\n"a woman, a dog and a ball"',
     read=_read_table,
 )

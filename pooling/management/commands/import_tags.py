@@ -10,12 +10,13 @@ from django.core.management.base import CommandParser
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
 from hearth.shared.words import counted
+from pooling.core.readers.tags import TAGS
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_tags
 
 
 class Command(HearthCommand):
-    help = "Import tags: CSV (plain or gzip) of caption_id,tag or video_id,tag."
+    help = f"Import tags: {TAGS.listed()}, plain or gzip."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")

@@ -37,6 +37,7 @@ def test_importing_judgments_starts_a_job_with_the_file(campaign: Campaign, lead
         {
             "benchmark": "tiny",
             "source": "judged.csv",
+            "format": "auto",
             "scale": "binary",
             "pool_equal": False,
             "data_set": "",
