@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
 
+from hearth_client.connection import Connection, Json, OnJob
 from hearth_client.errors import ClientError
+from hearth_client.uploads import OnBytes
 from hearth_client.videos import VideoSender, files_of
-
-if TYPE_CHECKING:
-    from hearth_client.site import Hearth, Json, OnJob
-    from hearth_client.uploads import OnBytes
 
 LATEST = "latest"
 # The SHA-256 of a file in this format is the SHA-256 of the label set.
@@ -26,7 +24,7 @@ def ignore(*_: Any) -> None:
 class Benchmark:
     """The benchmark with a key. Each method sends a request, so its result is always current."""
 
-    def __init__(self, site: Hearth, key: str) -> None:
+    def __init__(self, site: Connection, key: str) -> None:
         self.site = site
         self.key = key
         self._path = f"benchmarks/{quote(key, safe='')}/"

@@ -7,13 +7,11 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hearth_client.connection import Connection
 from hearth_client.errors import ClientError, Refused
-
-if TYPE_CHECKING:
-    from hearth_client.site import Hearth
-    from hearth_client.uploads import OnBytes
+from hearth_client.uploads import OnBytes
 
 VERSION = {"Tus-Resumable": "1.0.0"}
 PART_BYTES = 8 << 20
@@ -60,7 +58,7 @@ class VideoSender:
     refused file count as finished.
     """
 
-    def __init__(self, site: Hearth, path: str, files: Sequence[VideoFile], on_bytes: OnBytes):
+    def __init__(self, site: Connection, path: str, files: Sequence[VideoFile], on_bytes: OnBytes):
         self._site, self._path, self._files = site, path, files
         self._on_bytes = on_bytes
         self._before = 0

@@ -11,13 +11,13 @@ from celery import signals
 from django.db import DatabaseError
 
 from hearth.jobs.models import Job
+from hearth.jobs.services.queue import RUN_JOB
 from hearth.operations.heartbeats import add_worker_time, beat
 from hearth.operations.models import Pulse
 
 log = logging.getLogger(__name__)
 
 SWEEP = "hearth.jobs.tasks.sweep_jobs_task"
-RUN_JOB = "hearth.jobs.tasks.run_job_task"
 _schedulers: list[object] = []
 
 

@@ -25,6 +25,8 @@ from hearth.webhooks.models import URL_LENGTH, Delivery, DeliveryState, Event, W
 from hearth.webhooks.policies import check_can_manage_webhooks
 from hearth.webhooks.sending import NETWORK, Answer, Network, send, signature
 
+# Named instead of imported, because the tasks call these services.
+DELIVER = "hearth.webhooks.tasks.deliver_task"
 WEBHOOKS_MAX = 20
 PREFIX = "hearth_webhook_"
 # No attempt takes longer than this. After this time, the worker of the attempt must have died, and
@@ -184,6 +186,6 @@ def _send_on_commit(deliveries: list[Delivery]) -> None:
 
 
 def _send(delivery: Delivery) -> None:
-    from hearth.webhooks.tasks import deliver_task
+    from config.celery import app  # slow to import, and commands do not need it
 
-    deliver_task.apply_async((str(delivery.pk),))
+    app.send_task(DELIVER, (str(delivery.pk),))

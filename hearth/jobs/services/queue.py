@@ -21,6 +21,8 @@ from hearth.shared.uploads import delete_upload, upload_names, upload_sha256
 
 # The maximum number of attempts to store a job. An attempt fails if an equal job ends meanwhile.
 TRIES = 5
+# Named instead of imported, because the tasks call these services.
+RUN_JOB = "hearth.jobs.tasks.run_job_task"
 
 
 def enqueue_job(
@@ -67,9 +69,9 @@ def delete_upload_of(job: Job) -> None:
 
 def send_job(job_id: uuid.UUID) -> None:
     """Put the job's id on the queue. If the broker raises an error, the sweeper tries again."""
-    from hearth.jobs.tasks import run_job_task
+    from config.celery import app  # slow to import, and commands do not need it
 
-    run_job_task.apply_async((str(job_id),))
+    app.send_task(RUN_JOB, (str(job_id),))
     Job.objects.filter(pk=job_id).update(sent_at=Now())
 
 
