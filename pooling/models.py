@@ -23,6 +23,7 @@ from pooling.core.pool_options import (
     RANKED,
     SIMILARITY,
 )
+from pooling.core.readers.registry import AUTO
 from pooling.core.readers.tags import MAX_TAG
 from pooling.enums import (
     EqualTexts,
@@ -520,6 +521,9 @@ class BenchmarkImport(models.Model):
     companion = models.FileField(storage=upload_storage, blank=True)
     videos = models.FileField(storage=upload_storage, blank=True)
     sources = models.JSONField(help_text="the name of each file on the person's computer")
+    format = models.CharField(
+        max_length=30, default=AUTO, help_text="selected format; auto: detected from the content"
+    )
     columns = models.JSONField(default=dict, help_text="selected columns of a table of captions")
     head = models.JSONField(null=True, help_text="columns and first rows of that table")
     plan = models.JSONField(null=True, help_text="see PlanReport; null until it is made")

@@ -19,6 +19,8 @@ from hearth.accounts.roles import leads_somewhere
 from hearth.jobs.api import JobSerializer, accepted
 from hearth.requests.files import receives_files
 from pooling import services
+from pooling.api.base import FormatField
+from pooling.core.readers.benchmarks import BENCHMARKS
 from pooling.core.readers.benchmarks.table import KEY, TEXT, VIDEO
 from pooling.models import BENCHMARK_KEY, BenchmarkImport
 from pooling.policies import imports_seen_by
@@ -60,6 +62,7 @@ class ImportUploadSerializer(serializers.Serializer[dict[str, Any]]):
         help_text="A CSV file with the columns `video_id,file,url,duration`. Only the first column "
         "is needed.",
     )
+    format = FormatField(BENCHMARKS)
     caption_id = serializers.CharField(
         required=False,
         allow_blank=True,
@@ -130,6 +133,12 @@ class PlanSerializer(serializers.Serializer[dict[str, Any]]):
     plan = serializers.CharField(
         help_text="The hash of the plan. A request that accepts the plan needs it."
     )
+    question = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="The formats that the files fit, if there are several. Upload the files again "
+        "with one of them as `format`.",
+    )
 
 
 class ImportSerializer(serializers.ModelSerializer[BenchmarkImport]):
@@ -143,6 +152,7 @@ class ImportSerializer(serializers.ModelSerializer[BenchmarkImport]):
             "is_update",
             "name",
             "licence",
+            "format",
             "columns",
             "plan",
             "created_at",
@@ -195,6 +205,7 @@ class Imports(generics.ListAPIView[BenchmarkImport]):
             uploads={name: values.get(name) for name in FILES},
             details=services.Details(name=values["name"], licence=values["licence"]),
             columns={c: values[c] for c in (KEY, TEXT, VIDEO) if c in values},
+            format=values["format"],
             update=values["is_update"],
             by=cast(User, request.user),
         )

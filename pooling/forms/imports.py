@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from pooling.core.readers.benchmarks import BENCHMARKS
 from pooling.core.readers.benchmarks.joined import PLUS, joint_name, time_columns
 from pooling.core.readers.benchmarks.table import KEY, TEXT, VIDEO
 from pooling.forms.fields import check_printable
@@ -63,6 +64,17 @@ class NewBenchmarkForm(CaptionsForm):
                 "that benchmark in its settings."
             )
         return key
+
+
+class FormatForm(forms.Form):
+    """The format of files that fit several formats."""
+
+    format = forms.ChoiceField(label="Format", widget=forms.RadioSelect)
+
+    def __init__(self, *args: Any, names: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: forms.ChoiceField = self.fields["format"]  # type: ignore[assignment]
+        field.choices = [(name, BENCHMARKS.find(name).title) for name in names]
 
 
 class ColumnsForm(forms.Form):

@@ -28,7 +28,7 @@ from pooling.services.imports import (
     ImportReport,
     accept_import,
     begin_import,
-    change_columns,
+    change_reading,
     plan_import,
     write_import,
 )
@@ -103,8 +103,8 @@ __all__ = [
     "build_pool",
     "cancel_uploads",
     "change_benchmark",
-    "change_columns",
     "change_public_page",
+    "change_reading",
     "change_run",
     "compute_proxy",
     "compute_requested",

@@ -23,8 +23,9 @@ from hearth.shared.errors import Conflict, HearthError, InvalidInput, NotFound, 
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import delete_upload, store_upload, uploaded_file
 from pooling.core.lines import SourceFile
-from pooling.core.readers.benchmarks import table_among
+from pooling.core.readers.benchmarks import BENCHMARKS, table_among
 from pooling.core.readers.benchmarks.table import KNOWN_NAMES, table_head
+from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark, BenchmarkImport
 from pooling.policies import check_can_import_benchmark
 from pooling.services.benchmarks import import_benchmark
@@ -64,11 +65,13 @@ def begin_import(
     by: Actor,
     details: Details | None = None,
     columns: Mapping[str, str] | None = None,
+    format: str = AUTO,
     update: bool = False,
 ) -> tuple[BenchmarkImport, Job]:
     """Store uploaded files, and queue the job that plans their import.
 
-    uploads: the files by the names in `FILES`. update: whether to change an existing benchmark.
+    uploads: the files by the names in `FILES`. format: the name of a reader. update: whether to
+    change an existing benchmark.
 
     Raises `NotPermitted` if `by` may not import the benchmark, `InvalidInput` if an option has an
     error, `Conflict` if the key of a new benchmark is in use, and `NotFound` if there is no
@@ -91,6 +94,7 @@ def begin_import(
             licence=details.licence,
             sources={name: file.name or name for name, file in given.items()},
             columns=dict(columns or {}),
+            format=format,
             created_by=account_of(by),
             **stored,
         )
@@ -111,17 +115,26 @@ def _stored(files: Mapping[str, UploadedFile[Any]]) -> Iterator[dict[str, str]]:
         raise
 
 
-def change_columns(*, found: BenchmarkImport, columns: Mapping[str, str], by: Actor) -> Job:
-    """Select the columns of a table of captions, and plan the import again."""
+def change_reading(
+    *,
+    found: BenchmarkImport,
+    by: Actor,
+    columns: Mapping[str, str] | None = None,
+    format: str = "",
+) -> Job:
+    """Select the columns of a table of captions or the format, and plan the import again."""
     check_can_import_benchmark(by, found.benchmark_key)
-    unknown = set(columns) - set(KNOWN_NAMES)
+    unknown = set(columns or {}) - set(KNOWN_NAMES)
     if unknown:
         raise InvalidInput(f"There is no column {min(unknown)!r}.")
+    if format:
+        BENCHMARKS.find(format)
     _check_is_open(found)
     with transaction.atomic():
-        found.columns = dict(columns)
+        found.columns = dict(columns or found.columns)
+        found.format = format or found.format
         found.plan = None
-        found.save(update_fields=["columns", "plan"])
+        found.save(update_fields=["columns", "format", "plan"])
         return _enqueue_plan(found, by)
 
 
@@ -232,7 +245,11 @@ def _details(found: BenchmarkImport) -> Details:
 def _files(found: BenchmarkImport) -> ImportFiles:
     files = {name: _file(found, name) for name in FILES if getattr(found, name)}
     return ImportFiles(
-        files["captions"], files.get("companion"), files.get("videos"), columns=found.columns
+        files["captions"],
+        files.get("companion"),
+        files.get("videos"),
+        expected=found.format,
+        columns=found.columns,
     )
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from django.core.exceptions import ValidationError
 
@@ -20,7 +20,7 @@ from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
 from pooling.core.readers.benchmarks import read_captions, title_of
 from pooling.core.readers.benchmarks.captions import CaptionsFile
-from pooling.core.readers.registry import AUTO
+from pooling.core.readers.registry import AUTO, SeveralFormats
 from pooling.core.readers.videos import VideosFile, parse_videos
 from pooling.enums import EqualTexts
 from pooling.models import BENCHMARK_KEY, Benchmark
@@ -102,6 +102,7 @@ class PlanReport(TypedDict):
     has the first hundred. refused: the number of errors; `problems` has the first hundred. A plan
     with errors cannot be accepted. plan: the hash of the files, the options and the state of the
     benchmark; the import of an accepted plan is refused if any of them has changed since then.
+    question: the names of the formats from which a person must choose, if there are several.
     """
 
     key: str
@@ -119,6 +120,7 @@ class PlanReport(TypedDict):
     problems: list[ProblemReport]
     notes: list[str]
     plan: str
+    question: NotRequired[list[str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,13 +134,14 @@ class ImportPlan:
     changes: Changes | None
     problems: Problems
     sha256: str
+    question: tuple[str, ...] = ()
 
     def report(self) -> PlanReport:
         none: Counts = {"captions": 0, "videos": 0, "original_positives": 0}
         file, changes = self.file, self.changes
         total = changes.total if changes else none
         notes = (*(file.notes if file else ()), *self.listed.notes)
-        return {
+        report: PlanReport = {
             "key": self.key,
             "created": self.stored is None,
             "files": _file_reports(file),
@@ -155,6 +158,7 @@ class ImportPlan:
             "notes": list(notes),
             "plan": self.sha256,
         }
+        return {**report, "question": list(self.question)} if self.question else report
 
 
 def plan_benchmark(
@@ -176,9 +180,15 @@ def plan_benchmark(
     check_can_import_benchmark(by, key)
     check_options(key, details)
     problems = Problems(stop_at=None)
-    file = _read(files, problems, progress)
+    question: tuple[str, ...] = ()
+    try:
+        file = _read(files, problems, progress)
+    except SeveralFormats as error:
+        file, question = None, error.names
+        problems.add(error.reason, error.source)
     listed = _read_videos(files.videos, problems, progress)
-    return compare(key, file, listed, problems, files, details, update=update)
+    plan = compare(key, file, listed, problems, files, details, update=update)
+    return replace(plan, question=question)
 
 
 def compare(
@@ -228,6 +238,8 @@ def _read(files: ImportFiles, problems: Problems, progress: Progress) -> Caption
             columns=files.columns,
             problems=problems,
         )
+    except SeveralFormats:
+        raise
     except InvalidInput as error:
         problems.add(error.reason, error.source or files.captions.source, error.line)
         return None

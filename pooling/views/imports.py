@@ -20,7 +20,7 @@ from hearth.shared.tables import Column
 from hearth.shared.uploads import check_is_readable
 from pooling import services
 from pooling.core.readers.benchmarks import BENCHMARKS
-from pooling.forms.imports import CaptionsForm, ColumnsForm, NewBenchmarkForm
+from pooling.forms.imports import CaptionsForm, ColumnsForm, FormatForm, NewBenchmarkForm
 from pooling.models import BenchmarkImport
 from pooling.policies import (
     benchmarks_seen_by,
@@ -116,14 +116,18 @@ def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     if found.imported_at is not None:
         return redirect("benchmark", found.benchmark_key)
     head = found.head
-    form = None
-    if head is not None:
+    form: ColumnsForm | FormatForm | None = None
+    if found.plan and found.plan.get("question"):
+        head, form = None, FormatForm(request.POST or None, names=found.plan["question"])
+    elif head is not None:
         initial = head["named"]
         form = ColumnsForm(request.POST or None, columns=head["columns"], initial=initial)
     if request.method == "POST" and form is not None and form.is_valid():
-        job = services.change_columns(
-            found=found, columns=form.cleaned_data, by=cast(User, request.user)
-        )
+        by = cast(User, request.user)
+        if isinstance(form, FormatForm):
+            job = services.change_reading(found=found, format=form.cleaned_data["format"], by=by)
+        else:
+            job = services.change_reading(found=found, columns=form.cleaned_data, by=by)
         return show_job(request, job)
     check_can_import_benchmark(cast(User, request.user), found.benchmark_key)
     context = {

@@ -154,7 +154,7 @@ NOT_RECORDED = {
     "score_all_again": "enqueue_job records the scoring, which replaces the deleted scores",
     "plan_benchmark": "it changes nothing",
     "begin_import": "enqueue_job records it",
-    "change_columns": "enqueue_job records it",
+    "change_reading": "enqueue_job records it",
     "plan_import": "the benchmark does not change before the import",
     "accept_import": "enqueue_job records it",
     "write_import": "import_benchmark records it",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from hearth.jobs.services import run_job
 from hearth.operations.backup.contents import named_files
 from hearth.operations.backup.databases import run_query
 from hearth.operations.housekeeping import run_housekeeping
+from pooling.core.readers.benchmarks import BENCHMARKS
 from pooling.models import Benchmark, BenchmarkImport, Query
 from tests.accounts.world import make_member
 from tests.factories import caption_rows, make_benchmark, make_user, row_counts, write_captions
@@ -112,6 +114,27 @@ def test_the_column_fields_are_unfolded_if_there_are_errors(
     assert ('<details class="fold" open>' in shown) is is_open
     assert ("To use other columns, open “How the files are read” below." in shown) is not is_open
     assert ("or select other columns below." in shown) is is_open
+
+
+def test_files_that_fit_two_formats_are_a_question_on_the_plan(lead: Client) -> None:
+    table = "caption_id,caption,video_id\nc0,eine Katze,v0\n"
+    other = replace(BENCHMARKS.find("table"), name="other", title="Other table")
+    with BENCHMARKS.including(other):
+        lead.post("/imports/new/", {"name": "Formen", "key": "formen", "captions": upload(table)})
+        plan = finished("plan_import").result or {}
+        found = BenchmarkImport.objects.get()
+        shown = lead.get(f"/imports/{found.pk}/").content.decode()
+        lead.post(f"/imports/{found.pk}/", {"format": "other"})
+        again = finished("plan_import").result or {}
+    assert (plan["question"], plan["queries"]) == (["table", "other"], 0)
+    assert [problem["reason"] for problem in plan["problems"]] == [
+        "this fits several formats: Table, Other table; choose the format (table, other)"
+    ]
+    assert "The files fit several formats. Choose one of them below." in " ".join(shown.split())
+    assert shown.count('type="radio" name="format"') == 2
+    assert ("question" in again, again["queries"], again["refused"]) == (False, 1, 0)
+    found.refresh_from_db()
+    assert found.format == "other"
 
 
 def test_the_page_offers_a_video_for_each_clip(lead: Client) -> None:
