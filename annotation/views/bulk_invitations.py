@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from annotation.forms.invitations import FILE_BYTES, PeopleListForm
 from annotation.selectors.people import role_choices
@@ -29,8 +28,7 @@ PAGE = "people/invite_list.html"
 
 
 @receives_files(lambda person, key: can_see_people(person), bytes_max=2 * FILE_BYTES)
-@only_for(can_see_people)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_people, FORM_METHODS)
 def invite_list(request: HttpRequest) -> HttpResponse:
     """Show a form, then the plan of the list, and then the links, which are never shown again."""
     choices = role_choices(request.user)

@@ -7,7 +7,6 @@ from typing import cast
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import services
 from annotation.enums import CampaignState
@@ -23,7 +22,7 @@ from hearth.accounts.roles import Role, scopes_of
 from hearth.jobs.views import start_job
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.options import as_params
-from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 MESSAGES = {
@@ -33,8 +32,7 @@ MESSAGES = {
 }
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
@@ -66,8 +64,7 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "annotation/campaigns/open.html", context, status=form_status(request))
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign_seen(request, pk)
     check_can_lead(request.user, campaign.benchmark)
@@ -80,8 +77,7 @@ def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("campaign", campaign.pk)
 
 
-@only_for(can_lead_somewhere)
-@require_http_methods(FORM_METHODS)
+@only_for(can_lead_somewhere, FORM_METHODS)
 def campaign_policy(request: HttpRequest, pk: int) -> HttpResponse:
     """Change the parts of the policy that can change while the campaign runs."""
     campaign = get_running_campaign(request, pk)

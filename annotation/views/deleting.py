@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_http_methods
 
 from annotation.policies import check_can_lead
 from annotation.targets import target_of_campaign
@@ -13,8 +12,7 @@ from hearth.shared.pages import FORM_METHODS, only_for
 from pooling.policies import can_see_benchmarks
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def campaign_delete(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign_seen(request, pk)
     check_can_lead(request.user, campaign.benchmark)

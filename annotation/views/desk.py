@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import services
 from annotation.core.keys import bindings, desk_keys, desk_texts, shown_key
@@ -45,7 +44,7 @@ from hearth.accounts.roles import Role, scopes_of
 from hearth.audit.downloads import download_recorded_csv
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.filters import filters, requested_filter
-from hearth.shared.pages import FORM_METHODS, only_for
+from hearth.shared.pages import FORM_METHODS, POST, only_for
 from hearth.shared.tables import csv_text, page_of
 from pooling.policies import can_change_benchmark
 from pooling.selectors.media import playable_address
@@ -83,8 +82,7 @@ class KeysContext(TypedDict):
     answers: list[AnswerButton]
 
 
-@only_for(can_lead_somewhere)
-@require_http_methods(FORM_METHODS)
+@only_for(can_lead_somewhere, FORM_METHODS)
 def desk(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the tasks at the desk, one at a time, or carry out a lead's decision about one of them.
 
@@ -124,7 +122,6 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def rulings(request: HttpRequest, pk: int) -> HttpResponse:
     """List all rulings of a campaign, the newest first."""
     campaign = _get_campaign(request, pk)
@@ -142,7 +139,6 @@ def rulings(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def rulings_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = _get_campaign(request, pk)
     _, found = _filtered_rulings(request, campaign)
@@ -157,7 +153,6 @@ def rulings_csv(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def desk_pair(request: HttpRequest, pk: int, task: int) -> HttpResponse:
     """Show one pair with all its labels, escalations and rulings."""
     campaign = _get_campaign(request, pk)
@@ -188,8 +183,7 @@ def _gold_address(task: JudgmentTask) -> str:
     return _with_query(reverse("gold-pair", args=[campaign.benchmark.key]), values)
 
 
-@only_for(can_lead_somewhere)
-@require_POST
+@only_for(can_lead_somewhere, POST)
 def ruling_undo(request: HttpRequest, pk: int) -> HttpResponse:
     """Undo a ruling. Then show its pair, or the list of rulings with this request's parameters."""
     campaign = _get_campaign(request, pk)

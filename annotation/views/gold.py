@@ -9,7 +9,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import services
 from annotation.core.readers.gold import GOLD
@@ -42,7 +41,6 @@ RETIRED = "retired"
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def gold(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     kind = requested_filter(request, "kind", (*GoldUse.values, RETIRED))
@@ -61,8 +59,7 @@ def gold(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @receives_files(is_lead)
-@only_for(can_lead_somewhere)
-@require_http_methods(FORM_METHODS)
+@only_for(can_lead_somewhere, FORM_METHODS)
 def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
@@ -84,8 +81,7 @@ def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
     )
 
 
-@only_for(can_lead_somewhere)
-@require_http_methods(FORM_METHODS)
+@only_for(can_lead_somewhere, FORM_METHODS)
 def gold_order(request: HttpRequest, key: str) -> HttpResponse:
     """Add a control order."""
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
@@ -104,8 +100,7 @@ def gold_order(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "annotation/gold/order.html", context, status=form_status(request))
 
 
-@only_for(can_lead_somewhere)
-@require_http_methods(FORM_METHODS)
+@only_for(can_lead_somewhere, FORM_METHODS)
 def gold_pair(request: HttpRequest, key: str) -> HttpResponse:
     """Use a pair as a gold item.
 
@@ -147,8 +142,7 @@ def gold_pair(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "annotation/gold/pair.html", context, status=form_status(request))
 
 
-@only_for(can_lead_somewhere)
-@require_http_methods(FORM_METHODS)
+@only_for(can_lead_somewhere, FORM_METHODS)
 def gold_item(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     item = get_gold_item(benchmark, pk)

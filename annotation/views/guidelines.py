@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from annotation import services
 from annotation.forms.guidelines import GuidelineForm, PictureForm, PictureFormSet
@@ -23,7 +23,7 @@ from hearth.accounts.models import User
 from hearth.accounts.roles import is_lead
 from hearth.requests.files import receives_files
 from hearth.shared.errors import Conflict, InvalidInput
-from hearth.shared.pages import form_status, only_for
+from hearth.shared.pages import FORM_METHODS, form_status, only_for
 from hearth.shared.ranges import stored_file_response
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, can_watch_videos
@@ -35,7 +35,6 @@ REQUEST_BYTES_MAX = services.PICTURES_MAX * MAX_BYTES + 1_000_000
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def guidelines(request: HttpRequest, key: str, version: int | None = None) -> HttpResponse:
     """Show the list of versions, and one of them, by default the newest."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -53,8 +52,7 @@ def guidelines(request: HttpRequest, key: str, version: int | None = None) -> Ht
 
 
 @receives_files(is_lead, bytes_max=REQUEST_BYTES_MAX)
-@only_for(can_see_benchmarks)
-@require_http_methods(["GET", "HEAD", "POST"])
+@only_for(can_see_benchmarks, FORM_METHODS)
 def guideline_write(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)

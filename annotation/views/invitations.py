@@ -10,7 +10,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.selectors.people import role_choices
 from hearth.accounts import services
@@ -19,7 +18,7 @@ from hearth.accounts.models import User
 from hearth.accounts.policies import can_give, can_see_people, invitations_seen_by
 from hearth.accounts.roles import Role
 from hearth.shared.errors import Conflict
-from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only_for
 
 INVITATIONS_PER_PAGE = 50
 # The name of a value in the session. The value identifies the form that created the last links.
@@ -27,7 +26,6 @@ INVITED_BY = "invited-by"
 
 
 @only_for(can_see_people)
-@require_safe
 def invitations(request: HttpRequest) -> HttpResponse:
     found = invitations_seen_by(request.user).select_related("made_by", "accepted_by")
     page = Paginator(found, INVITATIONS_PER_PAGE).get_page(request.GET.get("page"))
@@ -38,8 +36,7 @@ def invitations(request: HttpRequest) -> HttpResponse:
     return render(request, "people/invitations.html", {"page": page, "rows": rows})
 
 
-@only_for(can_see_people)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_people, FORM_METHODS)
 def invite(request: HttpRequest) -> HttpResponse:
     """Show a form, and then the link, which is never shown again.
 
@@ -75,8 +72,7 @@ def invite(request: HttpRequest) -> HttpResponse:
     return render(request, "people/invite.html", context, status=form_status(request))
 
 
-@only_for(can_see_people)
-@require_POST
+@only_for(can_see_people, POST)
 def invitation_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(invitations_seen_by(request.user), pk=pk)
     try:

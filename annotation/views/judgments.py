@@ -9,7 +9,6 @@ from typing import Any, cast
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from annotation import services
 from annotation.core.readers.judgments import JUDGMENTS
@@ -30,8 +29,7 @@ from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 
 @receives_files(is_lead)
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
@@ -53,8 +51,7 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
     )
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def judgments_plan(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
     """Show what a checked file would store, and start the job that stores it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -91,8 +88,7 @@ def _options_of(checked: Job) -> dict[str, Any]:
     return {name: checked.params[name] for name in names if name in checked.params}
 
 
-@only_for(can_lead_somewhere)
-@require_http_methods(FORM_METHODS)
+@only_for(can_lead_somewhere, FORM_METHODS)
 def judgments_reopen(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
     """Explain what a withdrawal does, and start the job that carries it out."""
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))

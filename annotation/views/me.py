@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import services
 from annotation.forms.me import KeysForm, PreferencesForm
@@ -32,21 +31,19 @@ from hearth.accounts.roles import Role, annotates_somewhere, scopes_of
 from hearth.shared.errors import InvalidInput
 from hearth.shared.language import translated
 from hearth.shared.numbers import duration
-from hearth.shared.pages import UNPROCESSABLE, only_for
+from hearth.shared.pages import FORM_METHODS, POST, UNPROCESSABLE, only_for
 
 RESET = "reset"
 
 
 @translated
 @only_for(annotates_somewhere)
-@require_safe
 def me(request: HttpRequest) -> HttpResponse:
     return _page(request, _annotator(request))
 
 
 @translated
-@only_for(annotates_somewhere)
-@require_http_methods(["GET", "HEAD", "POST"])
+@only_for(annotates_somewhere, FORM_METHODS)
 def keys(request: HttpRequest) -> HttpResponse:
     annotator = _annotator(request)
     if request.method != "POST":
@@ -66,8 +63,7 @@ def keys(request: HttpRequest) -> HttpResponse:
 
 
 @translated
-@only_for(annotates_somewhere)
-@require_POST
+@only_for(annotates_somewhere, POST)
 def preferences(request: HttpRequest) -> HttpResponse:
     annotator = _annotator(request)
     form = PreferencesForm(request.POST)
@@ -79,8 +75,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
 
 
 @translated
-@only_for(annotates_somewhere)
-@require_POST
+@only_for(annotates_somewhere, POST)
 def language(request: HttpRequest) -> HttpResponse:
     """Store the language of the annotator's pages in a cookie."""
     code = request.POST.get("language", "")
@@ -98,8 +93,7 @@ def language(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@only_for(annotates_somewhere)
-@require_POST
+@only_for(annotates_somewhere, POST)
 def mark_comments_read(request: HttpRequest) -> HttpResponse:
     services.mark_comments_read(annotator=_annotator(request))
     return redirect(reverse("me") + "#training")

@@ -7,7 +7,6 @@ from typing import Any, cast
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import services
 from annotation.enums import Joining
@@ -24,13 +23,12 @@ from hearth.accounts.roles import Role, Scopes, scopes_of
 from hearth.accounts.selectors import people_with
 from hearth.requests.files import receives_files
 from hearth.shared.errors import Conflict, InvalidInput
-from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only_for
 from hearth.shared.words import counted
 
 
 @receives_files(lambda person, key: can_lead_somewhere(person), bytes_max=2 * FILE_BYTES)
-@only_for(can_lead_somewhere)
-@require_http_methods(FORM_METHODS)
+@only_for(can_lead_somewhere, FORM_METHODS)
 def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
     """Add annotators to a campaign in which only added annotators may judge."""
     campaign = get_running_campaign(request, pk)
@@ -81,8 +79,7 @@ def _all_may_judge(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return render(request, "annotation/members/members.html", context, status=409)
 
 
-@only_for(can_lead_somewhere)
-@require_POST
+@only_for(can_lead_somewhere, POST)
 def member(request: HttpRequest, pk: int, annotator: int) -> HttpResponse:
     """Admit, pause or resume a member."""
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))

@@ -7,7 +7,6 @@ from typing import cast
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods
 
 from annotation import services
 from annotation.enums import Joining
@@ -24,8 +23,7 @@ from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 PREVIEW = "preview"
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def ordering_open(request: HttpRequest, key: str) -> HttpResponse:
     """Show the form, preview the study, or open it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -11,7 +11,6 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.enums import CampaignKind
 from annotation.models import Membership
@@ -31,7 +30,7 @@ from hearth.accounts.roles import Role, Scopes, scopes_of
 from hearth.accounts.selectors import has_second_factor, roles_shown
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.filters import filters, requested_filter
-from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only_for
 from hearth.shared.tables import Column, Order, page_of
 
 SEARCH_LENGTH = 100
@@ -66,7 +65,6 @@ class HeldRole:
 
 
 @only_for(can_see_people)
-@require_safe
 def people(request: HttpRequest) -> HttpResponse:
     state = requested_filter(request, "state", PersonState.values)
     order = Order.requested(request.GET.get("sort", ""), COLUMNS, "user")
@@ -97,13 +95,11 @@ def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
 
 
 @only_for(can_see_people)
-@require_safe
 def person(request: HttpRequest, pk: int) -> HttpResponse:
     return _person_page(request, _get_person(request, pk), _role_form(request, bound=False))
 
 
-@only_for(can_see_people)
-@require_POST
+@only_for(can_see_people, POST)
 def role_grant(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_person(request, pk)
     form = _role_form(request)
@@ -119,8 +115,7 @@ def role_grant(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("person", found.pk)
 
 
-@only_for(can_see_people)
-@require_POST
+@only_for(can_see_people, POST)
 def role_withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_person(request, pk)
     form = _role_form(request)
@@ -135,8 +130,7 @@ def role_withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("person", found.pk)
 
 
-@only_for(can_see_people)
-@require_POST
+@only_for(can_see_people, POST)
 def person_state(request: HttpRequest, pk: int) -> HttpResponse:
     found, by = _get_person(request, pk), cast(User, request.user)
     form = PersonStateForm(request.POST)
@@ -154,8 +148,7 @@ def person_state(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("person", found.pk)
 
 
-@only_for(can_administer)
-@require_POST
+@only_for(can_administer, POST)
 def person_factors(request: HttpRequest, pk: int) -> HttpResponse:
     """Remove the second factors of a person who has lost them."""
     found = _get_person(request, pk)
@@ -168,8 +161,7 @@ def person_factors(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("person", found.pk)
 
 
-@only_for(can_administer)
-@require_http_methods(FORM_METHODS)
+@only_for(can_administer, FORM_METHODS)
 def person_erase(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_person(request, pk)
     form = EraseForm(**form_data(request), person=found)

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.selectors.effort import PoolPlanReport, preview_pool
 from hearth.jobs.models import JobState
@@ -30,8 +29,7 @@ PREVIEW = "preview"
 ASSUMED = "assumed; you can change it below"
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def pool_build(request: HttpRequest, key: str) -> HttpResponse:
     """Show the form, preview the pool directly or by a job, or start the job that builds it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -69,7 +67,6 @@ def _show(
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def pool_preview(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
     """Show a preview that a job has computed."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation import services
 from annotation.enums import CampaignState, GoldUse
@@ -33,7 +32,7 @@ from annotation.selectors.training import (
 from hearth.accounts.models import User
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.filters import filters, requested_filter
-from hearth.shared.pages import only_for
+from hearth.shared.pages import POST, only_for
 from pooling.selectors.media import playable_address
 
 PEOPLE_PER_PAGE = 50
@@ -42,7 +41,6 @@ ESCALATIONS_MAX = 20
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def training(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     queue = find_training_queue(benchmark)
@@ -62,8 +60,7 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "annotation/training/training.html", context)
 
 
-@only_for(can_lead_somewhere)
-@require_POST
+@only_for(can_lead_somewhere, POST)
 def training_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     try:
@@ -74,8 +71,7 @@ def training_open(request: HttpRequest, key: str) -> HttpResponse:
     return redirect("training", benchmark.key)
 
 
-@only_for(can_lead_somewhere)
-@require_POST
+@only_for(can_lead_somewhere, POST)
 def training_close(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     queue = find_training_queue(benchmark)
@@ -89,7 +85,6 @@ def training_close(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def training_person(request: HttpRequest, key: str, annotator: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     trainee = get_trainee(benchmark, annotator)
@@ -114,8 +109,7 @@ def training_person(request: HttpRequest, key: str, annotator: int) -> HttpRespo
     return render(request, "annotation/training/person.html", context)
 
 
-@only_for(can_lead_somewhere)
-@require_POST
+@only_for(can_lead_somewhere, POST)
 def training_comment(request: HttpRequest, key: str, annotator: int) -> HttpResponse:
     """Store a comment on an answer, and redirect to this answer.
 

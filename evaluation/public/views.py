@@ -150,7 +150,6 @@ def _captions(shown: PublicView) -> Iterator[str]:
 
 
 @only_for(can_upload_for_scoring)
-@require_safe
 def uploads(request: HttpRequest) -> HttpResponse:
     """Show a person their own uploads with their states and scores."""
     own = own_run_uploads(request.user)
@@ -159,7 +158,6 @@ def uploads(request: HttpRequest) -> HttpResponse:
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def uploads_of_benchmark(request: HttpRequest, key: str) -> HttpResponse:
     """Show leads the uploads to a benchmark."""
     found = get_object_or_404(benchmarks_led_by(request.user), key=key)

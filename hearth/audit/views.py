@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from hearth.audit.acts import AuditAct
 from hearth.audit.downloads import download_recorded_csv
@@ -56,7 +55,6 @@ CSV_ROWS_MAX = 100_000
 
 
 @only_for(can_read_log)
-@require_safe
 def audit_log(request: HttpRequest) -> HttpResponse:
     form = LogFilter(request.GET)
     order = _order(request)
@@ -75,7 +73,6 @@ def audit_log(request: HttpRequest) -> HttpResponse:
 
 
 @only_for(can_read_log)
-@require_safe
 def audit_log_csv(request: HttpRequest) -> HttpResponse:
     form = LogFilter(request.GET)
     if not form.is_valid():

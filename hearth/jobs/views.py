@@ -14,7 +14,6 @@ from django.forms import FileField, Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh, reswap, retarget
 
 from hearth.accounts.models import User
@@ -24,7 +23,7 @@ from hearth.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
 from hearth.jobs.registry import find_outcome, keeps_parts, retry_url
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.numbers import duration
-from hearth.shared.pages import form_status, only_for
+from hearth.shared.pages import POST, form_status, only_for
 from hearth.shared.uploads import check_is_readable, stored_with
 
 JOBS_PER_PAGE = 25
@@ -106,7 +105,6 @@ def upload_page(
 
 
 @only_for(can_see_jobs)
-@require_safe
 def jobs(request: HttpRequest) -> HttpResponse:
     state = request.GET.get("state", "")
     if state and state not in JobState.values:
@@ -126,7 +124,6 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 
 @only_for(can_see_jobs)
-@require_safe
 def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     found = get_object_or_404(jobs_seen_by(request.user).select_related("created_by"), pk=pk)
     context = {
@@ -140,7 +137,6 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @only_for(can_see_jobs)
-@require_safe
 def job_progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Show the progress of a job. htmx requests it every second.
 
@@ -160,7 +156,6 @@ def job_progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @only_for(can_see_jobs)
-@require_safe
 def job_line(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Show a job, its result or its errors on a page with several jobs. htmx requests it."""
     found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
@@ -189,8 +184,7 @@ def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
     return HttpResponseClientRedirect(outcome.url)
 
 
-@only_for(can_see_jobs)
-@require_POST
+@only_for(can_see_jobs, POST)
 def job_cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
     try:

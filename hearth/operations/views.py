@@ -91,7 +91,6 @@ def may_monitor(request: HttpRequest) -> bool:
 
 
 @only_for(can_administer)
-@require_safe
 def operations(request: HttpRequest) -> HttpResponse:
     """Show the checks with their fixes, the last backup and housekeeping, and past operations."""
     findings = check_health()

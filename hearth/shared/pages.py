@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -12,14 +12,17 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRedirect
 
 from hearth.shared.errors import InvalidInput
 
 View = Callable[..., HttpResponseBase]
 
-# The methods of a page with a form, for `require_http_methods`.
-FORM_METHODS = ["GET", "HEAD", "POST"]
+SAFE = ("GET", "HEAD")
+POST = ("POST",)
+# The methods of a page with a form.
+FORM_METHODS = (*SAFE, *POST)
 
 # The status for a form with errors.
 UNPROCESSABLE = 422
@@ -27,8 +30,10 @@ UNPROCESSABLE = 422
 CONFLICT = 409
 
 
-def only_for(may_see: Callable[[Any], bool]) -> Callable[[View], View]:
-    """Restrict a page to users for whom `may_see(user)` is true.
+def only_for(
+    may_see: Callable[[Any], bool], methods: Sequence[str] = SAFE
+) -> Callable[[View], View]:
+    """Restrict a page to these methods, and to users for whom `may_see(user)` is true.
 
     Other users get the same response as for an address that does not exist. Visitors are redirected
     to the sign-in page. Unless the view sets `Cache-Control`, no cache stores the page, so that it
@@ -36,6 +41,8 @@ def only_for(may_see: Callable[[Any], bool]) -> Callable[[View], View]:
     """
 
     def decorate(view: View) -> View:
+        view = require_http_methods(list(methods))(view)
+
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:

@@ -7,7 +7,6 @@ from typing import cast
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods
 
 from hearth.accounts.models import User
 from hearth.shared.errors import Conflict
@@ -22,8 +21,7 @@ from pooling.policies import (
 from pooling.selectors.captions import equal_text_counts, why_equal_texts_are_fixed
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
     """Show the benchmark's rule for equal texts and the effect of each rule. POST changes it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

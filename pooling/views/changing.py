@@ -9,11 +9,10 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
 from hearth.accounts.models import User
 from hearth.shared.errors import HearthError, InvalidInput
-from hearth.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
+from hearth.shared.pages import FORM_METHODS, POST, check_form, form_data, form_status, only_for
 from pooling import services
 from pooling.forms.changing import BenchmarkForm, RunForm, WithdrawForm
 from pooling.models import Benchmark, Run
@@ -26,8 +25,7 @@ from pooling.policies import (
 )
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def run_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Change the name and the metadata of a run."""
     run = get_run_seen(request, key, pk)
@@ -49,8 +47,7 @@ def run_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     return render(request, "pooling/run_change.html", context, status=form_status(request))
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def run_withdraw(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Withdraw a run, or restore it."""
     run = get_run_seen(request, key, pk)
@@ -66,8 +63,7 @@ def run_withdraw(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     return redirect("run", key, pk)
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def benchmark_change(request: HttpRequest, key: str) -> HttpResponse:
     """Change the name, the licence and the description of a benchmark."""
     benchmark = get_benchmark_managed(request, key)
@@ -84,8 +80,7 @@ def benchmark_change(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "pooling/benchmark_change.html", context, status=form_status(request))
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def benchmark_archive(request: HttpRequest, key: str) -> HttpResponse:
     """Archive a benchmark, or restore it."""
     benchmark = get_benchmark_managed(request, key)

@@ -9,11 +9,10 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.dateparse import parse_datetime
-from django.views.decorators.http import require_http_methods, require_POST
 
 from hearth.accounts.models import User
 from hearth.jobs.deletion_page import deletion_page
-from hearth.shared.pages import FORM_METHODS, only_for
+from hearth.shared.pages import FORM_METHODS, POST, only_for
 from hearth.shared.words import counted
 from pooling import services
 from pooling.models import Pool, TrainSplit
@@ -33,16 +32,14 @@ from pooling.targets import (
 from pooling.views.changing import get_benchmark_managed, get_run_seen
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def run_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     run = get_run_seen(request, key, pk)
     check_can_delete_run(request.user, run)
     return deletion_page(request, target_of_run(run), {"benchmark": run.benchmark})
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def pool_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_build_pool(request.user, benchmark)
@@ -50,8 +47,7 @@ def pool_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     return deletion_page(request, target_of_pool(pool), {"benchmark": benchmark})
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def train_captions_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_import_metadata(request.user, benchmark)
@@ -60,8 +56,7 @@ def train_captions_delete(request: HttpRequest, key: str, pk: int) -> HttpRespon
     return deletion_page(request, target_of_train_split(split), {"benchmark": benchmark})
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def tags_delete(request: HttpRequest, key: str) -> HttpResponse:
     """Delete the tags that were imported from one file."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -73,8 +68,7 @@ def tags_delete(request: HttpRequest, key: str) -> HttpResponse:
     return redirect("recent-uploads", key)
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def benchmark_delete(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_benchmark_managed(request, key)
     return deletion_page(request, target_of_benchmark(benchmark), {"benchmark": benchmark})

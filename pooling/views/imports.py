@@ -8,14 +8,13 @@ from typing import cast
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
 
 from hearth.accounts.models import User
 from hearth.accounts.roles import is_lead, leads_somewhere
 from hearth.jobs.views import show_job
 from hearth.requests.files import receives_files
 from hearth.shared.errors import HearthError, InvalidInput
-from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only_for
 from hearth.shared.tables import Column
 from hearth.shared.uploads import check_is_readable
 from pooling import services
@@ -33,8 +32,7 @@ from pooling.services.imports import FILES
 
 
 @receives_files(lambda user, _: leads_somewhere(user))
-@only_for(can_import_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_import_benchmarks, FORM_METHODS)
 def import_new(request: HttpRequest) -> HttpResponse:
     """Receive the name and the files of a new benchmark, and plan its import."""
     form = NewBenchmarkForm(**form_data(request))
@@ -50,8 +48,7 @@ def import_new(request: HttpRequest) -> HttpResponse:
 
 
 @receives_files(is_lead)
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def captions_update(request: HttpRequest, key: str) -> HttpResponse:
     """Receive other captions of a benchmark, and plan the changes."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -108,8 +105,7 @@ def _check_files(form: CaptionsForm) -> None:
             form.add_error(name, str(error))
 
 
-@only_for(can_import_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_import_benchmarks, FORM_METHODS)
 def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Show the plan of an import. A POST selects the columns of the table, and plans again."""
     found = _get_import(request, pk)
@@ -165,8 +161,7 @@ def _counts(found: BenchmarkImport) -> list[tuple[str, int, int, int]]:
     ]
 
 
-@only_for(can_import_benchmarks)
-@require_POST
+@only_for(can_import_benchmarks, POST)
 def import_accept(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     found = _get_import(request, pk)
     plan = request.POST.get("plan", "")

@@ -8,7 +8,6 @@ from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from hearth.accounts.roles import is_lead
 from hearth.jobs.views import upload_page
@@ -26,8 +25,7 @@ from pooling.policies import (
 
 
 @receives_files(is_lead)
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
     form = TrainCaptionsForm(**form_data(request))
     kind = "import_train_captions"
@@ -35,8 +33,7 @@ def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @receives_files(is_lead)
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
     form = TagsForm(**form_data(request))
     return _metadata_upload(request, key, "tags", form, "import_tags", TAGS)

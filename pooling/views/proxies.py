@@ -10,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from hearth.accounts.roles import is_researcher
 from hearth.jobs.deletion_page import deletion_page
@@ -69,7 +68,6 @@ OPTION_TITLES = {
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def proxies(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     order = Order.requested(request.GET.get("sort", ""), COLUMNS, "name")
@@ -102,7 +100,6 @@ def _row(proxy: Proxy, benchmark: Benchmark) -> dict[str, Any]:
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def proxy(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Show a proxy: its distribution, and the extreme values of one video and of one caption."""
     found = get_proxy_seen(request, key, pk)
@@ -168,7 +165,6 @@ def _requested(request: HttpRequest, name: str, rows: Any) -> Any:
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def proxy_chart(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Download the Vega-Lite specification of the histogram."""
     found = get_proxy_seen(request, key, pk)
@@ -177,7 +173,6 @@ def proxy_chart(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def proxy_export(request: HttpRequest, key: str, pk: int, export: str) -> HttpResponseBase:
     """Return a proxy as a file, which is made while it is sent."""
     found = get_proxy_seen(request, key, pk)
@@ -201,8 +196,7 @@ def export_response(
 
 
 @receives_files(is_researcher)
-@only_for(can_upload_run)
-@require_http_methods(FORM_METHODS)
+@only_for(can_upload_run, FORM_METHODS)
 def proxy_compute(request: HttpRequest, key: str) -> HttpResponse:
     """Start the job that computes a proxy from the captions."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -223,16 +217,14 @@ def proxy_compute(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @receives_files(is_researcher)
-@only_for(can_upload_run)
-@require_http_methods(FORM_METHODS)
+@only_for(can_upload_run, FORM_METHODS)
 def proxy_upload(request: HttpRequest, key: str) -> HttpResponse:
     """Start the job that imports a matrix."""
     return _upload(request, key, MatrixForm(**form_data(request)), "matrix", "import_proxy")
 
 
 @receives_files(is_researcher)
-@only_for(can_upload_run)
-@require_http_methods(FORM_METHODS)
+@only_for(can_upload_run, FORM_METHODS)
 def embeddings_upload(request: HttpRequest, key: str) -> HttpResponse:
     """Start the job that computes a proxy from embeddings."""
     form = EmbeddingsForm(**form_data(request))
@@ -278,8 +270,7 @@ def _start(
         )
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def proxy_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     found = get_proxy_seen(request, key, pk)
     check_can_delete_proxy(request.user, found)

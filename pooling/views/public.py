@@ -9,11 +9,10 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
 
 from hearth.accounts.models import User
 from hearth.requests.files import receives_files
-from hearth.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
+from hearth.shared.pages import FORM_METHODS, POST, check_form, form_data, form_status, only_for
 from hearth.shared.uploads import check_is_readable
 from pooling import services
 from pooling.core.readers.runs import RUNS
@@ -37,8 +36,7 @@ from pooling.services.public_pages import page_values
 from pooling.views.changing import get_benchmark_managed, is_saved
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def public_page(request: HttpRequest, key: str) -> HttpResponse:
     """Show the form with which leads change what visitors see of a benchmark."""
     benchmark = get_benchmark_managed(request, key)
@@ -57,8 +55,7 @@ def public_page(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @receives_files(can_send_runs_to)
-@only_for(can_upload_for_scoring)
-@require_http_methods(FORM_METHODS)
+@only_for(can_upload_for_scoring, FORM_METHODS)
 def run_score(request: HttpRequest, key: str) -> HttpResponse:
     """Upload a run for scoring, or show how to confirm the account first."""
     benchmark = get_object_or_404(public_benchmarks_seen_by(request.user), key=key)
@@ -93,8 +90,7 @@ def _unconfirmed(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     return render(request, "pooling/run_unconfirmed.html", context, status=status)
 
 
-@only_for(can_upload_for_scoring)
-@require_POST
+@only_for(can_upload_for_scoring, POST)
 def run_score_ask(request: HttpRequest, key: str) -> HttpResponse:
     """Ask the leads of a benchmark to confirm the account."""
     benchmark = get_object_or_404(public_benchmarks_seen_by(request.user), key=key)
@@ -103,8 +99,7 @@ def run_score_ask(request: HttpRequest, key: str) -> HttpResponse:
     return redirect("run-score", key)
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def uploader_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Confirm a person for uploads, or remove the request or the confirmation."""
     benchmark = get_benchmark_managed(request, key)
@@ -120,8 +115,7 @@ def uploader_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     return redirect("benchmark-run-uploads", key)
 
 
-@only_for(can_upload_for_scoring)
-@require_http_methods(FORM_METHODS)
+@only_for(can_upload_for_scoring, FORM_METHODS)
 def run_publish(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Show what everyone will see of a run, and publish it."""
     upload = _get_upload(request, pk)
@@ -141,8 +135,7 @@ def run_publish(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return render(request, "pooling/run_publish.html", context, status=form_status(request))
 
 
-@only_for(can_upload_for_scoring)
-@require_POST
+@only_for(can_upload_for_scoring, POST)
 def run_upload_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Withdraw the run of a person's own upload, or restore it."""
     own = own_run_uploads(request.user).select_related("benchmark", "run")
@@ -159,8 +152,7 @@ def run_upload_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return redirect("run-uploads")
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def run_upload_refuse(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Refuse an upload, with the reason."""
     upload = _get_upload(request, pk)

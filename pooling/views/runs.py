@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from hearth.accounts.roles import is_researcher
 from hearth.jobs.views import upload_page
@@ -25,8 +24,7 @@ SYSTEMS_OFFERED = 200
 
 
 @receives_files(is_researcher)
-@only_for(can_upload_run)
-@require_http_methods(FORM_METHODS)
+@only_for(can_upload_run, FORM_METHODS)
 def run_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_import_run(request.user, benchmark)

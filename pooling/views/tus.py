@@ -17,7 +17,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.http import http_date
-from django.views.decorators.http import require_http_methods
 
 from hearth.accounts.models import User
 from hearth.accounts.roles import is_lead
@@ -69,8 +68,7 @@ def answer(
     return response
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(["OPTIONS", "POST"])
+@only_for(can_see_benchmarks, ["OPTIONS", "POST"])
 @tus
 def video_uploads(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     """Begin an upload, or find the upload of the same file that was begun before."""
@@ -89,8 +87,7 @@ def begin(request: HttpRequest, benchmark: Benchmark, address: str) -> HttpRespo
 
 
 @receives_files(is_lead, bytes_max=PART_BYTES_MAX, content_type=PART)
-@only_for(can_see_benchmarks)
-@require_http_methods(["OPTIONS", "HEAD", "PATCH", "DELETE"])
+@only_for(can_see_benchmarks, ["OPTIONS", "HEAD", "PATCH", "DELETE"])
 @tus
 def video_upload(request: HttpRequest, benchmark: Benchmark, pk: uuid.UUID) -> HttpResponse:
     """Return the offset of an upload, receive a part of it, or remove it."""

@@ -11,14 +11,13 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hearth.accounts.models import User
 from hearth.accounts.roles import is_lead
 from hearth.jobs.views import upload_page
 from hearth.requests.files import receives_files
 from hearth.shared.errors import InvalidInput
-from hearth.shared.pages import FORM_METHODS, form_data, only_for
+from hearth.shared.pages import FORM_METHODS, POST, form_data, only_for
 from hearth.shared.words import counted
 from pooling import services
 from pooling.enums import UploadState
@@ -40,7 +39,6 @@ PART_BYTES = PART_BYTES_MAX // 2
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def videos_add(request: HttpRequest, key: str) -> HttpResponse:
     """Show the form and the list of files. htmx reloads the list while files are unfinished."""
     benchmark = _benchmark(request, key)
@@ -71,8 +69,7 @@ def videos_add(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "pooling/videos_add.html", context)
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def videos_plan(request: HttpRequest, key: str) -> JsonResponse:
     """Return the effect of adding each file of a list. Nothing is changed."""
     benchmark = _benchmark(request, key)
@@ -91,8 +88,7 @@ def videos_plan(request: HttpRequest, key: str) -> JsonResponse:
     )
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def videos_folder(request: HttpRequest, key: str) -> HttpResponse:
     """Add the videos of a folder on the server or of a bucket."""
     benchmark = _benchmark(request, key)
@@ -103,8 +99,7 @@ def videos_folder(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @receives_files(is_lead)
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def video_addresses(request: HttpRequest, key: str) -> HttpResponse:
     """Set the addresses of videos on other servers. Only browsers open these addresses."""
     benchmark = _benchmark(request, key)
@@ -125,8 +120,7 @@ def video_addresses(request: HttpRequest, key: str) -> HttpResponse:
     )
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def videos_retry(request: HttpRequest, key: str) -> HttpResponse:
     """Prepare one refused file again, or all refused files."""
     benchmark = _benchmark(request, key)
@@ -140,8 +134,7 @@ def videos_retry(request: HttpRequest, key: str) -> HttpResponse:
     return redirect("videos-add", benchmark.key)
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def videos_cancel(request: HttpRequest, key: str) -> HttpResponse:
     """Cancel the preparation of all files, or remove one file."""
     benchmark = _benchmark(request, key)

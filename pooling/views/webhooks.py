@@ -8,11 +8,10 @@ from typing import cast
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
 from hearth.accounts.models import User
 from hearth.shared.errors import Conflict, InvalidInput
-from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only_for
 from hearth.webhooks.models import Delivery, Webhook
 from hearth.webhooks.policies import can_manage_webhooks
 from hearth.webhooks.services import create_webhook, delete_webhook, repeat_delivery
@@ -24,8 +23,7 @@ from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 DELIVERIES_SHOWN = 50
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_benchmarks, FORM_METHODS)
 def webhooks(request: HttpRequest, key: str) -> HttpResponse:
     """List the webhooks and deliveries. The secret of a new webhook is shown once."""
     benchmark = _benchmark_led(request, key)
@@ -51,8 +49,7 @@ def webhooks(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "pooling/webhooks.html", context, status=status)
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def webhook_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     benchmark = _benchmark_led(request, key)
     found = get_object_or_404(Webhook, benchmark_key=benchmark.key, pk=pk)
@@ -61,8 +58,7 @@ def webhook_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     return redirect("webhooks", key)
 
 
-@only_for(can_see_benchmarks)
-@require_POST
+@only_for(can_see_benchmarks, POST)
 def delivery_repeat(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
     benchmark = _benchmark_led(request, key)
     found = get_object_or_404(Delivery, webhook__benchmark_key=benchmark.key, pk=pk)

@@ -7,7 +7,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
 
 from evaluation.catalogue.forms import CaptionFilter
 from evaluation.catalogue.selectors.lists import find_captions, video_states
@@ -20,7 +19,6 @@ from pooling.selectors.metadata import tags_of, train_splits_of
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def captions(request: HttpRequest, key: str) -> HttpResponse:
     """Show the captions, the number of videos in each state, train captions and tags."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -44,7 +42,6 @@ def captions(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def captions_csv(request: HttpRequest, key: str) -> HttpResponseBase:
     """Download the captions that the filter selects, in the order of the page."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

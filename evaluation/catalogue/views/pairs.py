@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_safe
 
 from evaluation.catalogue.forms import PairFilter
 from evaluation.catalogue.selectors.pairs import pair_parts, pair_rows
@@ -17,7 +16,6 @@ from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def pairs_csv(request: HttpRequest, key: str) -> HttpResponseBase:
     """Download the pooled pairs that the filter selects, in the order of their codes."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
 
 from evaluation.catalogue.forms import LabelForm
 from evaluation.catalogue.policies import can_see_answers
@@ -26,7 +25,6 @@ from pooling.selectors.runs import find_runs
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def video(request: HttpRequest, key: str) -> HttpResponse:
     """Show one video with its pairs, their labels, and their ranks in the runs."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -7,7 +7,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
 
 from evaluation.catalogue.forms import VideoFilter
 from evaluation.catalogue.selectors.lists import find_videos
@@ -19,7 +18,6 @@ from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def videos(request: HttpRequest, key: str) -> HttpResponse:
     """Show the videos."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -35,7 +33,6 @@ def videos(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def videos_csv(request: HttpRequest, key: str) -> HttpResponseBase:
     """Download the videos that the filter selects, in the order of the page."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
 
 from evaluation.lab.analyses import ANALYSES, SECTIONS, Analysis
 from evaluation.lab.analyses.charts import SERIES_KINDS, Chart
@@ -32,7 +31,7 @@ from hearth.jobs.models import JobState
 from hearth.jobs.views import in_place_context, show_job
 from hearth.shared.downloads import download, download_csv, download_json
 from hearth.shared.errors import InvalidInput
-from hearth.shared.pages import UNPROCESSABLE, only_for
+from hearth.shared.pages import POST, UNPROCESSABLE, only_for
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
 
@@ -40,7 +39,6 @@ Part = TypeVar("Part", Table, Chart)
 
 
 @only_for(can_see_scores)
-@require_safe
 def analyses(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     labels = request.GET.get("labels", "")
@@ -54,7 +52,6 @@ def analyses(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-@require_safe
 def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
     """Show the stored result, or the progress of the job that computes it."""
     benchmark, analysis = _get_analysis(request, key, name)
@@ -79,8 +76,7 @@ def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
     return render(request, "evaluation/lab/analysis.html", context)
 
 
-@only_for(can_evaluate)
-@require_POST
+@only_for(can_evaluate, POST)
 def analysis_compute(request: HttpRequest, key: str, name: str) -> HttpResponse:
     """Begin the job that computes the analysis, and show its progress."""
     benchmark, analysis = _get_analysis(request, key, name)
@@ -91,7 +87,6 @@ def analysis_compute(request: HttpRequest, key: str, name: str) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-@require_safe
 def analysis_json(request: HttpRequest, key: str, name: str) -> HttpResponse:
     """Download the result and its inputs."""
     stored = _get_result(request, key, name)
@@ -99,7 +94,6 @@ def analysis_json(request: HttpRequest, key: str, name: str) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-@require_safe
 def analysis_table(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
     """Download a table as CSV. An interval takes two columns, and each row ends with the inputs."""
     stored = _get_result(request, key, name)
@@ -108,7 +102,6 @@ def analysis_table(request: HttpRequest, key: str, name: str, part: str) -> Http
 
 
 @only_for(can_see_scores)
-@require_safe
 def analysis_latex(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
     """Download a table in LaTeX."""
     stored = _get_result(request, key, name)
@@ -118,7 +111,6 @@ def analysis_latex(request: HttpRequest, key: str, name: str, part: str) -> Http
 
 
 @only_for(can_see_scores)
-@require_safe
 def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
     """Download the Vega-Lite specification of a chart, with its data and the inputs."""
     stored = _get_result(request, key, name)

@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl, urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from evaluation.core.relevance.compare import LONG, SHORT
 from evaluation.lab.analyses.question import submitted_data
@@ -35,7 +34,6 @@ ROWS_MAX = 25
 
 
 @only_for(can_see_scores)
-@require_safe
 def compare(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form = build_compare_form(benchmark, submitted_data(CompareForm, request.GET))
@@ -52,7 +50,6 @@ def compare(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-@require_safe
 def compare_download(request: HttpRequest, key: str, format: str) -> HttpResponse:
     """Download the selected captions (`csv`, `json`), or the lists of one caption (`caption`)."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_POST, require_safe
 
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import begin_paper
@@ -17,12 +16,11 @@ from hearth.accounts.models import User
 from hearth.jobs.views import show_job
 from hearth.shared.downloads import download
 from hearth.shared.errors import InvalidInput
-from hearth.shared.pages import only_for
+from hearth.shared.pages import POST, only_for
 from pooling.policies import benchmarks_seen_by
 
 
 @only_for(can_see_scores)
-@require_safe
 def paper(request: HttpRequest, key: str, version: str) -> HttpResponse:
     """Show the tables and texts, or the button that computes their figures."""
     label_set = _get_label_set(request, key, version)
@@ -37,8 +35,7 @@ def paper(request: HttpRequest, key: str, version: str) -> HttpResponse:
     return render(request, "evaluation/lab/paper.html", context)
 
 
-@only_for(can_evaluate)
-@require_POST
+@only_for(can_evaluate, POST)
 def paper_compute(request: HttpRequest, key: str, version: str) -> HttpResponse:
     """Begin the job that computes the figures, and show its progress."""
     label_set = _get_label_set(request, key, version)
@@ -46,7 +43,6 @@ def paper_compute(request: HttpRequest, key: str, version: str) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-@require_safe
 def paper_download(request: HttpRequest, key: str, version: str) -> HttpResponse:
     """Download the files as a zip archive."""
     label_set = _get_label_set(request, key, version)

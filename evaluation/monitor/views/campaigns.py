@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import AnnotationAct, CampaignState, TaskState
@@ -54,7 +53,7 @@ from hearth.jobs.views import start_job
 from hearth.shared.caches import process_cache as cache
 from hearth.shared.downloads import download_csv
 from hearth.shared.numbers import Figure, ratio
-from hearth.shared.pages import only_for
+from hearth.shared.pages import POST, only_for
 from hearth.shared.tables import Order
 
 # In each web process, all viewers of a campaign share one count of its tasks.
@@ -70,7 +69,6 @@ CHANGES_MAX = 20
 
 
 @only_for(can_see_scores)
-@require_safe
 def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_campaign(request, pk)
     if found.is_training:
@@ -98,7 +96,6 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-@require_safe
 def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the progress, which htmx requests repeatedly while the campaign is open."""
     found = _get_campaign_with_labels(request, pk)
@@ -114,7 +111,6 @@ def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-@require_safe
 def campaign_csv(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the answers over time as a CSV file."""
     found = _get_campaign_with_labels(request, pk)
@@ -124,7 +120,6 @@ def campaign_csv(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-@require_safe
 def campaign_orders(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the orders of an ordering study as a CSV file."""
     found = _get_campaign(request, pk)
@@ -139,8 +134,7 @@ def campaign_orders(request: HttpRequest, pk: int) -> HttpResponse:
     )
 
 
-@only_for(can_evaluate)
-@require_POST
+@only_for(can_evaluate, POST)
 def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
     """Start the job that recomputes the figures of a large campaign.
 

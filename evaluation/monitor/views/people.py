@@ -9,7 +9,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from annotation.enums import (
     AnnotationAct,
@@ -84,7 +83,6 @@ FILTER_TITLES = {
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if campaign.kind != CampaignKind.JUDGING:
@@ -110,7 +108,6 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if campaign.kind != CampaignKind.JUDGING:
@@ -127,7 +124,6 @@ def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if campaign.is_training:

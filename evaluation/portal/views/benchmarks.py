@@ -8,7 +8,6 @@ from typing import Any, TypedDict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from annotation.enums import KINDS_WITH_RESULTS, CampaignKind, CampaignState, GoldUse
 from annotation.models import Campaign
@@ -65,7 +64,6 @@ from pooling.selectors.uploads import count_unplayable
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def overview(request: HttpRequest, key: str) -> HttpResponse:
     """Show the key figures, the next step for this person, and the latest jobs."""
     benchmark = _get_benchmark(request, key)
@@ -182,7 +180,6 @@ def _newly_settled(outcomes: BenchmarkOutcomes, newest: LabelSet | None) -> int:
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def runs(request: HttpRequest, key: str) -> HttpResponse:
     """Show the runs with their scores by the first measure."""
     benchmark = _get_benchmark(request, key)
@@ -215,7 +212,6 @@ class CampaignRow:
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def campaigns(request: HttpRequest, key: str) -> HttpResponse:
     """Show the pools, and the campaigns with their progress."""
     benchmark = _get_benchmark(request, key)
@@ -257,7 +253,6 @@ def _campaign_rows(user: Any, benchmark: Benchmark) -> list[CampaignRow]:
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def labels(request: HttpRequest, key: str) -> HttpResponse:
     """Show the label sets, the draft and the agreement."""
     benchmark = _get_benchmark(request, key)
@@ -294,7 +289,6 @@ def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
 
 
 @only_for(can_see_people)
-@require_safe
 def people(request: HttpRequest, key: str) -> HttpResponse:
     """Show the people with a role here, their judged pairs, and where they are paused.
 
@@ -324,7 +318,6 @@ def people(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def settings(request: HttpRequest, key: str) -> HttpResponse:
     """Show the settings of the whole benchmark, with links to the pages that change them."""
     benchmark = _get_benchmark(request, key)

@@ -7,7 +7,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from evaluation.core.people.agreement_figures import Resampling, figures_from_store
 from evaluation.models import LabelSet, LabelSetBasis
@@ -23,7 +22,6 @@ CACHE_SECONDS = 24 * 3600
 
 
 @only_for(can_see_benchmarks)
-@require_safe
 def label_set(request: HttpRequest, key: str, version: str) -> HttpResponse:
     """Show what a label set contains, how it was made, and what to do with it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

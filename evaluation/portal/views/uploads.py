@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
 
 from annotation.policies import benchmarks_led_by, can_lead_somewhere
 from evaluation.portal.uploads import recent_uploads
@@ -13,7 +12,6 @@ from pooling.policies import can_change_benchmark
 
 
 @only_for(can_lead_somewhere)
-@require_safe
 def uploads(request: HttpRequest, key: str) -> HttpResponse:
     """Show leads the uploads of the last day, and how to undo each."""
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)

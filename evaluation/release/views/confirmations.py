@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_POST
 
 from annotation.policies import check_can_lead
 from evaluation.models import LabelSet
@@ -13,13 +12,12 @@ from evaluation.release.policies import can_see_scores
 from evaluation.release.selectors import positives_to_confirm
 from hearth.jobs.views import start_job
 from hearth.shared.errors import InvalidInput
-from hearth.shared.pages import only_for
+from hearth.shared.pages import POST, only_for
 from pooling.models import Run
 from pooling.policies import benchmarks_seen_by
 
 
-@only_for(can_see_scores)
-@require_POST
+@only_for(can_see_scores, POST)
 def run_confirm(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Start a job that opens a campaign, in which positives get second labels."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from evaluation.models import DRAFT, LabelSet
 from evaluation.release.policies import can_see_scores
@@ -23,7 +22,6 @@ NAMES = {kind.name.lower(): label for kind, label in KINDS.items()}
 
 
 @only_for(can_see_scores)
-@require_safe
 def label_set_diff(request: HttpRequest, key: str, version: str, other: str) -> HttpResponse:
     """Show the differences from `other` to `version`, the counts first."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -47,7 +45,6 @@ def label_set_diff(request: HttpRequest, key: str, version: str, other: str) -> 
 
 
 @only_for(can_see_scores)
-@require_safe
 def label_set_diff_csv(
     request: HttpRequest, key: str, version: str, other: str
 ) -> StreamingHttpResponse:
@@ -60,7 +57,6 @@ def label_set_diff_csv(
 
 
 @only_for(can_see_scores)
-@require_safe
 def label_set_compare(request: HttpRequest, key: str) -> HttpResponse:
     """Redirect from the form with two versions to the page that compares them.
 

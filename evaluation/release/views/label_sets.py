@@ -7,7 +7,6 @@ from typing import cast
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
 from evaluation.release.exports import FORMATS, ExportOptions, file_stem
@@ -26,12 +25,11 @@ from hearth.accounts.models import User
 from hearth.jobs.views import show_job, start_job
 from hearth.shared.downloads import attachment
 from hearth.shared.errors import InvalidInput
-from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by
 
 
-@only_for(can_see_scores)
-@require_http_methods(FORM_METHODS)
+@only_for(can_see_scores, FORM_METHODS)
 def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
     """Show the counts and the number of the next label set, or start the job that publishes it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -52,16 +50,14 @@ def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "evaluation/release/publish.html", context, status=status)
 
 
-@only_for(can_evaluate)
-@require_POST
+@only_for(can_evaluate, POST)
 def draft_make(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     job = begin_draft(benchmark=benchmark, by=cast(User, request.user))
     return show_job(request, job)
 
 
-@only_for(can_see_scores)
-@require_POST
+@only_for(can_see_scores, POST)
 def label_set_verify(request: HttpRequest, key: str, version: str) -> HttpResponse:
     """Start the job that rebuilds the files of a label set and compares their bytes."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -77,7 +73,6 @@ def label_set_verify(request: HttpRequest, key: str, version: str) -> HttpRespon
 
 
 @only_for(can_see_scores)
-@require_safe
 def label_set_export(request: HttpRequest, key: str, version: str, format: str) -> HttpResponseBase:
     """Return a label set as a file. Permission is checked at each download."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_POST, require_safe
 
 from evaluation.models import LabelSet
 from evaluation.release.exports import formats_for
@@ -31,7 +30,7 @@ from evaluation.scores.tables import (
 from hearth.jobs.views import start_job
 from hearth.shared.downloads import download_csv, download_json
 from hearth.shared.errors import InvalidInput
-from hearth.shared.pages import check_form, only_for
+from hearth.shared.pages import POST, check_form, only_for
 from pooling.core.direction import Direction
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
@@ -39,7 +38,6 @@ from pooling.selectors.runs import find_runs, withdrawn_runs
 
 
 @only_for(can_see_scores)
-@require_safe
 def results(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form, rows = _requested_results(request, benchmark)
@@ -68,7 +66,6 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-@require_safe
 def results_download(request: HttpRequest, key: str, format: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form, rows = _requested_results(request, benchmark)
@@ -117,8 +114,7 @@ def _labels_name(label_set: LabelSet | None, labels_only: bool) -> str:
     return f"v{label_set.version}" + ("-labels-only" if labels_only else "")
 
 
-@only_for(can_evaluate)
-@require_POST
+@only_for(can_evaluate, POST)
 def evaluate(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form = EvaluateForm(request.POST, label_sets=list(LabelSet.objects.filter(benchmark=benchmark)))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.selectors.tasks import run_tasks_for_page
 from evaluation.models import LabelSet
@@ -20,7 +19,7 @@ from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, 
 from hearth.jobs.models import UNFINISHED, Job
 from hearth.jobs.views import in_place_context, start_job
 from hearth.shared.numbers import Figure
-from hearth.shared.pages import only_for
+from hearth.shared.pages import POST, only_for
 from pooling.core.pool_options import LEFT_OUT
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_benchmark, can_change_run
@@ -39,7 +38,6 @@ class Line:
 
 
 @only_for(can_see_scores)
-@require_safe
 def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Show a run with its scores by the newest label set, or else by the original positives."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -83,8 +81,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     return render(request, "evaluation/scores/run.html", context)
 
 
-@only_for(can_evaluate)
-@require_POST
+@only_for(can_evaluate, POST)
 def run_pool(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Pool the top of a run. Anyone who may import the run may pool it.
 

@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_http_methods
 
 from hearth.accounts import services
 from hearth.accounts.forms import ConsentForm, ConsentTextForm
@@ -23,8 +22,7 @@ from hearth.shared.pages import FORM_METHODS, form_data, form_status, next_addre
 
 
 @translated
-@only_for(is_active)
-@require_http_methods(FORM_METHODS)
+@only_for(is_active, FORM_METHODS)
 def consent(request: HttpRequest) -> HttpResponse:
     """Show the consent text with a form to agree to it, and then redirect to `next`."""
     person = cast(User, request.user)
@@ -50,8 +48,7 @@ def consent(request: HttpRequest) -> HttpResponse:
     return render(request, "people/consent.html", context, status=form_status(request))
 
 
-@only_for(can_administer)
-@require_http_methods(FORM_METHODS)
+@only_for(can_administer, FORM_METHODS)
 def consent_write(request: HttpRequest) -> HttpResponse:
     """Show the versions of the consent text, and a form for the next version."""
     newest = newest_consent_text()

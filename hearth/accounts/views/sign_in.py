@@ -137,8 +137,7 @@ def send_confirmation(request: HttpRequest, person: User) -> None:
 
 
 @translated_for_annotators
-@only_for(is_active)
-@require_http_methods(FORM_METHODS)
+@only_for(is_active, FORM_METHODS)
 def sessions(request: HttpRequest) -> HttpResponse:
     """List the devices on which the person is signed in, or end one session or all others."""
     person = cast(User, request.user)

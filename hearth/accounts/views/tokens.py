@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from hearth.accounts import services
 from hearth.accounts.forms import TokenForm
@@ -18,12 +18,18 @@ from hearth.accounts.models import TOKENS, ApiToken, User
 from hearth.accounts.policies import is_active
 from hearth.shared.errors import Conflict
 from hearth.shared.language import translated_for_annotators
-from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for, redirect_to_sign_in
+from hearth.shared.pages import (
+    FORM_METHODS,
+    POST,
+    form_data,
+    form_status,
+    only_for,
+    redirect_to_sign_in,
+)
 
 
 @translated_for_annotators
-@only_for(is_active)
-@require_http_methods(FORM_METHODS)
+@only_for(is_active, FORM_METHODS)
 def tokens(request: HttpRequest) -> HttpResponse:
     """List a person's API tokens, and create new ones. A new token is shown only once."""
     person = cast(User, request.user)
@@ -44,8 +50,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 
 
 @translated_for_annotators
-@only_for(is_active)
-@require_POST
+@only_for(is_active, POST)
 def token_revoke(request: HttpRequest, public_id: int) -> HttpResponse:
     services.revoke_token(token_id=TOKENS.key_of(public_id), by=cast(User, request.user))
     messages.success(request, _("The token is revoked and no longer works."))
