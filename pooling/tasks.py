@@ -28,8 +28,8 @@ from hearth.shared.uploads import options_of_job, uploaded_file
 from hearth.shared.words import counted, short_sha, tasks_to_judge
 from pooling import services
 from pooling.core.direction import Direction
-from pooling.core.pool_options import PoolOptions
 from pooling.core.lines import SourceFile
+from pooling.core.pool_options import PoolOptions
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.models import Benchmark, BenchmarkImport, Pool, Run, RunUpload
 from pooling.selectors.benchmarks import get_benchmark

@@ -12,16 +12,3 @@ from pooling.media.files import MAX_SECONDS, MAX_SIDE
 from pooling.media.probing import MediaInfo, is_playable, probe
 from pooling.media.sheets import ContactSheet, write_sheet
 from pooling.media.writing import ensure_playable, normalise, write_poster
-
-__all__ = [
-    "MAX_SECONDS",
-    "MAX_SIDE",
-    "ContactSheet",
-    "MediaInfo",
-    "ensure_playable",
-    "is_playable",
-    "normalise",
-    "probe",
-    "write_poster",
-    "write_sheet",
-]

@@ -5,5 +5,3 @@ from __future__ import annotations
 from evaluation.lab.selectors.noise import gold_answers, labels_of_set, noisy_labels
 from evaluation.lab.selectors.rates import measured_rates
 from evaluation.lab.selectors.runs import run_numbers
-
-__all__ = ["gold_answers", "labels_of_set", "measured_rates", "noisy_labels", "run_numbers"]

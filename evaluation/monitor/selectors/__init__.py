@@ -30,28 +30,3 @@ from evaluation.monitor.selectors.results import (
     LabelCount,
     OwnFigures,
 )
-
-__all__ = [
-    "ANSWER_FILTERS",
-    "Agreement",
-    "AgreementResult",
-    "AgreementSummary",
-    "AnnotatorShare",
-    "CampaignFigures",
-    "CampaignPerson",
-    "LabelCount",
-    "OwnFigures",
-    "StoredFigures",
-    "answers_of",
-    "campaigns_to_measure",
-    "count_answers",
-    "current_answers",
-    "done_withdrawals",
-    "escalation_counts",
-    "get_campaign_person",
-    "get_figures",
-    "is_small",
-    "measure_campaign",
-    "measure_person",
-    "people_of",
-]

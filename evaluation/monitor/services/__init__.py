@@ -4,9 +4,3 @@ from __future__ import annotations
 
 from evaluation.monitor.services.agreement import compute_agreement
 from evaluation.monitor.services.figures import compute_figures, renew_figures
-
-__all__ = [
-    "compute_agreement",
-    "compute_figures",
-    "renew_figures",
-]

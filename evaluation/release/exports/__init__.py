@@ -26,18 +26,6 @@ from evaluation.release.policies import can_export_comments
 from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
 
-__all__ = [
-    "DEFAULT",
-    "FORMATS",
-    "JUDGMENT_COLUMNS",
-    "ExportFormat",
-    "ExportOptions",
-    "chosen_options",
-    "file_stem",
-    "formats_for",
-    "open_export",
-]
-
 CSV = "text/csv; charset=utf-8"
 
 

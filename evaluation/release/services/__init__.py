@@ -19,19 +19,3 @@ from evaluation.release.services.label_sets import (
     export_label_set,
     publish_label_set,
 )
-
-__all__ = [
-    "DRAFT_JOB",
-    "MAX_DRAFT_AGE",
-    "SETTLED_FOR",
-    "PublishOptions",
-    "Unsettled",
-    "begin_draft",
-    "check_settled",
-    "export_label_set",
-    "make_draft",
-    "publish_label_set",
-    "renew_drafts",
-    "store_missing_arrays",
-    "update_requested_draft",
-]

@@ -18,23 +18,3 @@ from hearth.accounts.models.people import (
     in_two_weeks,
 )
 from hearth.accounts.models.tokens import TOKEN_NAME_LENGTH, TOKENS, ApiToken, TokenRight
-
-__all__ = [
-    "CONSENT_LENGTH",
-    "INVITATION_DAYS",
-    "NOTE_LENGTH",
-    "SCOPE_LENGTH",
-    "TOKENS",
-    "TOKEN_NAME_LENGTH",
-    "ApiToken",
-    "CacheEntry",
-    "Consent",
-    "ConsentText",
-    "Grant",
-    "Invitation",
-    "InvitationState",
-    "PersonState",
-    "TokenRight",
-    "User",
-    "in_two_weeks",
-]

@@ -30,30 +30,3 @@ from hearth.accounts.services.single_sign_on import (
     leave_only_single_sign_on,
 )
 from hearth.accounts.services.tokens import NewToken, create_token, revoke_token
-
-__all__ = [
-    "Invited",
-    "NewToken",
-    "accept_invitation",
-    "check_user_name",
-    "create_token",
-    "create_user",
-    "deactivate_person",
-    "end_all_sessions",
-    "end_session",
-    "erase_person",
-    "give_consent",
-    "grant_role",
-    "invite",
-    "join",
-    "join_by_single_sign_on",
-    "leave_only_single_sign_on",
-    "reactivate_person",
-    "register",
-    "remove_second_factors",
-    "revoke_invitation",
-    "revoke_token",
-    "tell",
-    "withdraw_role",
-    "write_consent_text",
-]
