@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.keys import KEYS_EACH, NAMED, Action, Keys, keys_problems
-from annotation.questions.rooms import all_actions, key_tables
+from annotation.questions.rooms import all_actions, key_tables, rooms
 from annotation.services.preferences import BREAK_MINUTES_MAX
 from annotation.texts import action_text, key_text, problem_text, typed_key
 
@@ -40,6 +40,11 @@ class KeysForm(forms.Form):
     def key_names(self) -> str:
         """The displayed names of the keys that type no visible character, as JSON."""
         return json.dumps({key: key_text(key) for key in NAMED})
+
+    @property
+    def about_digits(self) -> list[str]:
+        """What the digits do in the rooms of different kinds, not translated."""
+        return [room.texts.digits for room in rooms() if room.texts.digits]
 
     @property
     def tables(self) -> list[tuple[str, list[tuple[str, list[forms.BoundField]]]]]:

@@ -24,6 +24,8 @@ class RoomTexts:
 
     title: str = _("Judging")
     shown: str = _("Video to judge")
+    # What the digits do, on the page on which people choose their keys.
+    digits: str | None = None
     loading: str = _("Loading the next video …")
     nothing_loaded: str = _(
         "No further video is loaded. The next one appears when the connection is back."

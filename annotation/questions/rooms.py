@@ -15,9 +15,13 @@ def question_of(campaign: Campaign) -> str:
     return "order" if campaign.is_ordering else "label"
 
 
+def rooms() -> list[Room]:
+    return list(ROOMS.values())
+
+
 def key_tables() -> list[tuple[str, tuple[Action, ...]]]:
     """Return the actions whose keys a person can choose, in tables with titles."""
-    return [table for room in ROOMS.values() for table in room.actions.items()]
+    return [table for room in rooms() for table in room.actions.items()]
 
 
 def all_actions() -> list[Action]:

@@ -19,6 +19,10 @@ class LabelRoom(Room):
     imports = ("js/annotation/judging/checklist.js", "js/annotation/judging/swipe.js")
     texts = RoomTexts(
         shown=_("Pair to judge"),
+        digits=_(
+            "In campaigns with a checklist, digits mark elements of the caption. On scales of more "
+            "than two steps, they choose a step."
+        ),
         loading=_("Loading the next pair …"),
         nothing_loaded=_(
             "No further pair is loaded. The next one appears when the connection is back."

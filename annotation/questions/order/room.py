@@ -23,6 +23,7 @@ class OrderRoom(Room):
     texts = RoomTexts(
         title=_("Ordering captions"),
         shown=_("Video with captions to put in order"),
+        digits=_("In ordering studies, they choose a caption."),
         advice=_(
             "If two captions fit the video equally well, choose either order. Send the video to a "
             "lead only if the guidelines do not help you."
