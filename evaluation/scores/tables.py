@@ -19,7 +19,6 @@ from hearth.shared.tables import Column, Order, csv_text
 from pooling.core.direction import Direction
 from pooling.models import Benchmark, Run
 
-RANKS = ("MedR", "MeanR")
 # The cutoffs of the measures that every run is scored with.
 CUTOFFS = sorted({measure.cutoff for measure in DEFAULT_MEASURES if measure.cutoff})
 UNJUDGED_DEPTH = 10
@@ -39,7 +38,7 @@ def value_of(evaluation: Evaluation | None, measure: str) -> Figure:
     stored = evaluation.scores[measure]
     if isinstance(stored, Mapping):
         return undefined(f"{NO_SCORE}: {stored[NO_SCORE]}")
-    kind = "number" if measure in RANKS else "percent"
+    kind = "number" if parse_measure(measure).kind.is_rank else "percent"
     return undefined(NO_SCORE) if stored is None else Figure(float(stored), kind)
 
 
@@ -114,7 +113,7 @@ class Cell:
     @property
     def exact(self) -> tuple[str, str, str]:
         """A, B and C with six decimals, or with two if the measure is a rank."""
-        digits = 2 if self.measure in RANKS else 6
+        digits = 2 if parse_measure(self.measure).kind.is_rank else 6
         labelled = "" if self.labelled is None else _exact_text(self.labelled, digits)
         difference = "" if self.difference is None else signed(self.difference, digits)
         return labelled, _exact_text(self.original, digits), difference

@@ -22,8 +22,8 @@ from evaluation.core.graded.scoring import (
     EPIC_MAP,
     FULL_AP,
     BothDirections,
-    DirectionScores,
     Gain,
+    GradedScores,
     score_both,
 )
 from pooling.core.lines import TextBlocks
@@ -155,17 +155,17 @@ def _variant(
     yield from compared(source, expected, computed, 5.1e-9)
 
 
-def _named(scores: DirectionScores) -> dict[str, Any]:
+def _named(scores: GradedScores) -> dict[str, Any]:
     return {
         "queries": scores.n_queries,
-        "without relevant": scores.ndcg[Gain.LINEAR].left_out,
-        "nDCG code (linear)": scores.ndcg[Gain.LINEAR].mean().value,
-        "nDCG paper (2^S-1)": scores.ndcg[Gain.PAPER].mean().value,
-        "nDCG code, exact mean over random orders": scores.random[Gain.LINEAR].mean().value,
-        "nDCG paper, exact mean over random orders": scores.random[Gain.PAPER].mean().value,
-        "mAP code": scores.precision[EPIC_MAP].mean().value,
-        "mAP at relevance 1": scores.precision[FULL_AP].mean().value,
-        "queries with relevance 1": scores.precision[FULL_AP].mean().n,
+        "without relevant": scores.values[Gain.LINEAR.ndcg].left_out,
+        "nDCG code (linear)": scores.mean(Gain.LINEAR.ndcg).value,
+        "nDCG paper (2^S-1)": scores.mean(Gain.PAPER.ndcg).value,
+        "nDCG code, exact mean over random orders": scores.mean(Gain.LINEAR.random).value,
+        "nDCG paper, exact mean over random orders": scores.mean(Gain.PAPER.random).value,
+        "mAP code": scores.mean(EPIC_MAP).value,
+        "mAP at relevance 1": scores.mean(FULL_AP).value,
+        "queries with relevance 1": scores.mean(FULL_AP).n,
     }
 
 
@@ -179,7 +179,7 @@ def _random(videos: Mapping[str, ParsedCaption], path: Path) -> Iterator[Figure]
         "PoS": _score_equal_values(_matrix(PoS(split_nouns=True), rows, columns)),
     }
     for (proxy, gain), (value, tolerance) in RANDOM.items():
-        computed = 100 * (found[proxy].random(gain).value or 0)
+        computed = 100 * (found[proxy].mean(gain.random).value or 0)
         name = f"{proxy}, random nDCG in %, gain {gain}"
         yield Figure("all of EPIC", name, value, computed, tolerance)
 
@@ -212,7 +212,7 @@ def _frequent_words(data: Path) -> Iterator[Figure]:
         yield Figure(source, key, words, sorted(sets[key]))
     names = {"linear": Gain.LINEAR, "2^S-1": Gain.PAPER}
     for name, value in expected.pop(next(n for n in expected if n.startswith("nDCG"))).items():
-        computed = scores.random[names[name]].mean().value
+        computed = scores.mean(names[name].random).value
         yield Figure(source, f"random nDCG, gain {name}", value, computed, 1e-12)
     computed = {
         "videos": len(keys),

@@ -16,7 +16,7 @@ import numpy as np
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.core.graded.means import NO_OWN, NO_QUERY_LEFT, QueryValues
 from evaluation.core.graded.rankings import Matrix, blocks, check_shapes, values_in_order
-from evaluation.core.relevance.scoring import Score
+from evaluation.core.relevance.measure import Score
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.ranked_lists import RankedLists
 

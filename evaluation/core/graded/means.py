@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
-from evaluation.core.relevance.scoring import Score
+from evaluation.core.relevance.measure import Score
 
 NO_RELEVANT: Final = "no item has a relevance above 0"
 NO_FULL: Final = "no item has the relevance 1"

@@ -1,121 +1,93 @@
-"""nDCG and average precision of rankings under graded relevance.
+"""Measures of ranked lists under graded relevance. The module `relevance.measures` defines them.
 
-========================  =========================================================================
-nDCG                      DCG / IDCG. DCG is the sum of gain / log2(rank + 1) over the first k
-                          ranks, IDCG is that of the best order, and k is the number of items with a
-                          relevance above 0. Wray et al. 2021, equations 2 and 3.
-gain `linear`             the relevance, as in the published code and the EPIC-KITCHENS challenge
-gain `paper`              2^relevance - 1, as in equation 2
-random                    the exact mean of nDCG over all orders of the items: the mean gain of all
-                          items, times the sum of 1 / log2(rank + 1) over the first k ranks, / IDCG
-above random              (nDCG - random) / (1 - random): 0 for a random order, 1 for the best one
-mAP (EPIC code)           an item is a hit if its relevance is 1. Mean over the hits of (sum of the
-                          relevances up to the rank of the hit) / rank. The sum includes the
-                          relevance of items that are not hits, so the result is never below AP at
-                          R = 1.
-AP at R = 1               average precision with the same hits
-========================  =========================================================================
-
-Ranked lists of depth d are scored to this depth: the sums of DCG and random end at rank d, but IDCG
+A query for which a measure is undefined is left out of the mean and counted. Ranked lists of depth
+d are scored to this depth: the sums of DCG and of the random expectation end at rank d, but IDCG
 and the number of hits do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.graded.means import NO_FULL, NO_QUERY_LEFT, NO_RELEVANT, QueryValues
-from evaluation.core.graded.rankings import (
-    Matrix,
-    blocks,
-    check_shapes,
-    values_in_order,
-)
-from evaluation.core.relevance.scoring import Score
+from evaluation.core.graded.rankings import Matrix, blocks, check_shapes, values_in_order
+from evaluation.core.relevance.measure import Measure, Score
+from evaluation.core.relevance.measures import parse_measure
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.ranked_lists import RankedLists
 
-ALL_EQUAL: Final = "every order of the items has the same nDCG"
-EPIC_MAP: Final = "mAP (EPIC code)"
-FULL_AP: Final = "AP at R = 1"
+Value = Callable[[FloatArray], FloatArray]
 
-# The names of the values of a block. The name of a gain is appended to the first two.
-_NDCG: Final = "nDCG "
-_RANDOM: Final = "random "
-_N_RELEVANT: Final = "n relevant"
-_N_FULL: Final = "n full"
+ALL_EQUAL: Final = "every order of the items has the same nDCG"
 
 
 class Gain(StrEnum):
-    """The gain of an item with relevance R."""
+    """The gain of an item with relevance R: R itself, or 2^R - 1."""
 
     LINEAR = "linear"
     PAPER = "paper"
 
-    def of(self, relevance: FloatArray) -> FloatArray:
-        return relevance if self is Gain.LINEAR else np.exp2(relevance) - 1
+    @property
+    def ndcg(self) -> Measure:
+        return _NDCG[self][0]
+
+    @property
+    def random(self) -> Measure:
+        """The mean nDCG over all orders of the items."""
+        return _NDCG[self][1]
+
+
+_NDCG: Final = {
+    gain: (parse_measure(f"nDCG(gain={name})"), parse_measure(f"nDCG(gain={name},order=random)"))
+    for gain, name in ((Gain.LINEAR, "linear"), (Gain.PAPER, "exp"))
+}
+EPIC_MAP: Final = parse_measure("mAP(epic)")
+FULL_AP: Final = parse_measure("AP")
+MEASURES: Final = (*_NDCG[Gain.LINEAR], *_NDCG[Gain.PAPER], EPIC_MAP, FULL_AP)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DirectionScores:
-    """The scores of a ranking in one direction, by gain or by name.
-
-    depth: the number of ranks that were read.
-    precision: EPIC_MAP and FULL_AP.
-    """
+class GradedScores:
+    """The scores of a ranking in one direction. depth: the number of ranks that were read."""
 
     n_queries: int
     n_items: int
     depth: int
-    ndcg: Mapping[Gain, QueryValues]
-    random: Mapping[Gain, QueryValues]
-    precision: Mapping[str, QueryValues]
+    values: Mapping[Measure, QueryValues]
 
-    def above_random(self, gain: Gain) -> Score:
-        """Return (nDCG - random) / (1 - random) of the means."""
-        return above_random(self.ndcg[gain].mean(), self.random[gain].mean())
+    def mean(self, measure: Measure) -> Score:
+        """Return the mean over the queries for which the measure is defined."""
+        return self.values[measure].mean()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BothDirections:
     """The scores of a ranking of the columns for each row, and of the rows for each column."""
 
-    rows: DirectionScores
-    columns: DirectionScores
+    rows: GradedScores
+    columns: GradedScores
 
-    def ndcg(self, gain: Gain) -> Score:
-        """Return the mean of the mean nDCG of each direction. Both directions count equally."""
-        return mean_of_directions(self.rows.ndcg[gain].mean(), self.columns.ndcg[gain].mean())
+    def mean(self, measure: Measure) -> Score:
+        """Return the mean of the two directions, which count equally.
 
-    def random(self, gain: Gain) -> Score:
-        """Return the mean of the random expectations of the two directions."""
-        return mean_of_directions(self.rows.random[gain].mean(), self.columns.random[gain].mean())
-
-    def precision(self, name: str) -> Score:
-        """Return the mean of EPIC_MAP or FULL_AP of the two directions."""
-        rows, columns = self.rows.precision[name], self.columns.precision[name]
-        return mean_of_directions(rows.mean(), columns.mean())
-
-    def above_random(self, gain: Gain) -> Score:
-        """Return (nDCG - random) / (1 - random) of the means."""
-        return above_random(self.ndcg(gain), self.random(gain))
+        It is undefined if that of one direction is.
+        """
+        rows, columns = self.rows.mean(measure), self.columns.mean(measure)
+        if rows.value is None or columns.value is None:
+            return Score(None, rows.n + columns.n, NO_QUERY_LEFT)
+        return Score((rows.value + columns.value) / 2, rows.n + columns.n)
 
 
-def mean_of_directions(rows: Score, columns: Score) -> Score:
-    """Return the mean of two scores. It is undefined if one of them is."""
-    if rows.value is None or columns.value is None:
-        return Score(None, rows.n + columns.n, NO_QUERY_LEFT)
-    return Score((rows.value + columns.value) / 2, rows.n + columns.n)
-
-
-def above_random(score: Score, random: Score) -> Score:
-    """Return the score on a scale from 0, for a random order, to 1, for the best order."""
+def above_random(scores: GradedScores | BothDirections, gain: Gain) -> Score:
+    """Return nDCG on a scale from 0, for a random order, to 1, for the best order."""
+    score, random = scores.mean(gain.ndcg), scores.mean(gain.random)
     if score.value is None or random.value is None:
         return Score(None, score.n, NO_QUERY_LEFT)
     if random.value >= 1:
@@ -125,113 +97,146 @@ def above_random(score: Score, random: Score) -> Score:
 
 def score_ranking(
     relevance: Matrix, ranking: RankedLists, progress: Progress = no_progress
-) -> DirectionScores:
+) -> GradedScores:
     """Compute all scores of one direction, as `score_rankings` does."""
     return score_rankings(relevance, [ranking], progress)[0]
 
 
 def score_rankings(
-    relevance: Matrix, rankings: Sequence[RankedLists], progress: Progress = no_progress
-) -> list[DirectionScores]:
-    """Compute all scores of one direction for each ranking. The best order is computed once.
+    relevance: Matrix,
+    rankings: Sequence[RankedLists],
+    progress: Progress = no_progress,
+    measures: Sequence[Measure] = MEASURES,
+) -> list[GradedScores]:
+    """Compute measures of one direction for each ranking. The best order is computed once.
 
-    relevance: [n_queries, n_items], 0 to 1. Raises ValueError if the shapes differ.
+    relevance: [n_queries, n_items], 0 to 1. Raises ValueError if the shapes differ, or if a measure
+    has a cutoff.
     """
+    if any(measure.cutoff for measure in measures):
+        raise ValueError("under graded relevance, each query has its own cutoff")
     for ranking in rankings:
         check_shapes(relevance, ranking)
     n_queries, n_items = relevance.shape
-    found: list[list[dict[str, FloatArray]]] = [[] for _ in rankings]
+    found: list[list[FloatArray]] = [[] for _ in rankings]
+    defined: list[BoolArray] = []
     for block in blocks(relevance.shape):
         progress(block.start, n_queries, "scoring")
-        best = _Best.of(relevance[block].astype(np.float64))
+        best = BestOrder(relevance[block].astype(np.float64))
+        defined.append(np.stack([best.n_relevant > 0, best.n_full > 0]))
         for parts, ranking in zip(found, rankings, strict=True):
-            parts.append(_score(best, ranking.items[block].astype(np.int64)))
-    return [
-        _joined(n_items, ranking.depth, parts)
-        for ranking, parts in zip(rankings, found, strict=True)
-    ]
+            lists = GradedLists(best, ranking.items[block].astype(np.int64))
+            parts.append(np.stack([measure.kind.grade(lists, measure) for measure in measures]))
+    is_relevant, has_full = np.concatenate(defined, axis=1)
+    scores = []
+    for ranking, parts in zip(rankings, found, strict=True):
+        values = {
+            measure: QueryValues.of(own, has_full, NO_FULL)
+            if measure.kind.grades_hits
+            else QueryValues.of(own, is_relevant, NO_RELEVANT)
+            for measure, own in zip(measures, np.concatenate(parts, axis=1), strict=True)
+        }
+        scores.append(GradedScores(n_queries, n_items, ranking.depth, values))
+    return scores
 
 
-def _joined(n_items: int, depth: int, parts: list[dict[str, FloatArray]]) -> DirectionScores:
-    """Return the scores of all queries from those of the blocks."""
-    values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    is_relevant, has_full = values[_N_RELEVANT] > 0, values[_N_FULL] > 0
-    return DirectionScores(
-        len(is_relevant),
-        n_items,
-        depth,
-        {gain: QueryValues.of(values[_NDCG + gain], is_relevant, NO_RELEVANT) for gain in Gain},
-        {gain: QueryValues.of(values[_RANDOM + gain], is_relevant, NO_RELEVANT) for gain in Gain},
-        {name: QueryValues.of(values[name], has_full, NO_FULL) for name in (EPIC_MAP, FULL_AP)},
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Best:
+@dataclass(frozen=True, eq=False)
+class BestOrder:
     """Values of a block of B queries that do not depend on the ranking.
 
     relevance: float64 [B, items].
-    n_relevant, n_full: the number of items with a relevance above 0, and of 1, int64 [B].
-    ideal, mean_gain: IDCG, or 1 if it is 0, and the mean gain of all items, float64 [B] each.
     """
 
     relevance: FloatArray
-    n_relevant: IntArray
-    n_full: IntArray
-    ideal: Mapping[Gain, FloatArray]
-    mean_gain: Mapping[Gain, FloatArray]
+    _gains: dict[Value, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, relevance: FloatArray) -> _Best:
-        n_relevant = np.count_nonzero(relevance > 0, axis=1)
-        # Items with a relevance of 0 are last and have no gain, so the sum over all ranks equals
-        # the sum over the first k.
-        order = np.sort(relevance, axis=1)[:, ::-1]
-        gains = {gain: gain.of(order) for gain in Gain}
-        discounts = _discounts(relevance.shape[1])
-        return cls(
-            relevance,
-            n_relevant,
-            np.count_nonzero(relevance == 1, axis=1),
-            {gain: np.where(n_relevant > 0, g @ discounts, 1) for gain, g in gains.items()},
-            {gain: g.mean(axis=1) for gain, g in gains.items()},
-        )
+    @cached_property
+    def n_relevant(self) -> IntArray:
+        """The number of items with a relevance above 0, int64 [B]."""
+        return np.asarray(np.count_nonzero(self.relevance > 0, axis=1))
+
+    @cached_property
+    def n_full(self) -> IntArray:
+        """The number of items with a relevance of 1, int64 [B]."""
+        return np.asarray(np.count_nonzero(self.relevance == 1, axis=1))
+
+    @cached_property
+    def _order(self) -> FloatArray:
+        return np.sort(self.relevance, axis=1)[:, ::-1]
+
+    def gains(self, value: Value) -> tuple[FloatArray, FloatArray]:
+        """Return IDCG, or 1 if it is 0, and the mean gain of all items, float64 [B] each.
+
+        value: the function from relevance to gains.
+        """
+        if value not in self._gains:
+            # Items with a relevance of 0 are last and have no gain, so the sum over all ranks
+            # equals the sum over the first k.
+            gains = value(self._order)
+            ideal = np.where(self.n_relevant > 0, gains @ _discounts(gains.shape[1]), 1)
+            self._gains[value] = ideal, gains.mean(axis=1)
+        return self._gains[value]
+
+
+@dataclass(frozen=True, eq=False)
+class GradedLists:
+    """The ranked items of a block of B queries. items: int64 [B, depth], padded with NO_ITEM."""
+
+    best: BestOrder
+    items: IntArray
+
+    @cached_property
+    def ranked(self) -> FloatArray:
+        """The relevance of each item, float64 [B, depth]; 0 for padding."""
+        return values_in_order(self.best.relevance, self.items)
+
+    @cached_property
+    def top(self) -> FloatArray:
+        """The relevance of the first k items, and 0 for others, [B, depth].
+
+        k is the number of items with a relevance above 0.
+        """
+        ranks = np.arange(self.items.shape[1])
+        return np.where(ranks < self.best.n_relevant[:, None], self.ranked, 0)
+
+    @property
+    def discounts(self) -> FloatArray:
+        """The value 1 / log2(rank + 1) of each rank, float64 [depth]."""
+        return _discounts(self.items.shape[1])
+
+    @property
+    def discount_sums(self) -> FloatArray:
+        """The sum of the discounts of the first k ranks, float64 [B]."""
+        sums = np.concatenate([[0], np.cumsum(self.discounts)])
+        return np.asarray(sums[np.minimum(self.best.n_relevant, self.items.shape[1])])
+
+    @cached_property
+    def _hits(self) -> tuple[IntArray, IntArray]:
+        """The query and the column of each hit, which is an item with a relevance of 1."""
+        queries, columns = np.nonzero(self.ranked == 1)
+        return queries, columns
+
+    @property
+    def hit_numbers(self) -> IntArray:
+        """The number of each hit within its list, from 1."""
+        counts = np.bincount(self._hits[0], minlength=len(self.items))
+        before = np.repeat(np.cumsum(counts) - counts, counts)
+        return np.arange(1, len(before) + 1) - before
+
+    @property
+    def relevance_sums(self) -> FloatArray:
+        """The sum of the relevance down to each hit."""
+        return np.asarray(np.cumsum(self.ranked, axis=1)[self._hits])
+
+    def mean_over_hits(self, sums: FloatArray | IntArray) -> FloatArray:
+        """Return the mean of sum / rank over all hits, also those beyond the depth, [B]."""
+        queries, columns = self._hits
+        total = np.bincount(queries, sums / (columns + 1), len(self.items))
+        return np.asarray(total / np.maximum(self.best.n_full, 1))
 
 
 def _discounts(n_ranks: int) -> FloatArray:
     return 1 / np.log2(np.arange(n_ranks) + 2)
-
-
-def _score(best: _Best, items: IntArray) -> dict[str, FloatArray]:
-    """Return all values of a ranking by name, float64 [B] each."""
-    ranked = values_in_order(best.relevance, items)
-    values = _precisions(ranked, best.n_full) | _ndcg(best, ranked)
-    counts = {_N_RELEVANT: best.n_relevant, _N_FULL: best.n_full}
-    return values | {name: count.astype(np.float64) for name, count in counts.items()}
-
-
-def _ndcg(best: _Best, ranked: FloatArray) -> dict[str, FloatArray]:
-    depth = ranked.shape[1]
-    discounts = _discounts(depth)
-    top = np.where(np.arange(depth) < best.n_relevant[:, None], ranked, 0)
-    sums = np.concatenate([[0], np.cumsum(discounts)])[np.minimum(best.n_relevant, depth)]
-    values = {}
-    for gain in Gain:
-        values[_NDCG + gain] = gain.of(top) @ discounts / best.ideal[gain]
-        values[_RANDOM + gain] = best.mean_gain[gain] * sums / best.ideal[gain]
-    return values
-
-
-def _precisions(ranked: FloatArray, n_full: IntArray) -> dict[str, FloatArray]:
-    queries, columns = np.nonzero(ranked == 1)
-    # The number of each hit within its list, from 1.
-    counts = np.bincount(queries, minlength=len(ranked))
-    hits = np.arange(1, len(queries) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
-    sums = {EPIC_MAP: np.cumsum(ranked, axis=1)[queries, columns], FULL_AP: hits}
-    return {
-        name: np.bincount(queries, found / (columns + 1), len(ranked)) / np.maximum(n_full, 1)
-        for name, found in sums.items()
-    }
 
 
 def score_both(

@@ -34,12 +34,6 @@ from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import RunScores, score_run
 from pooling.core.ranked_lists import RankedLists
 
-# Measures that an additional positive can lower, because they divide by a number of positives.
-_NOT_MONOTONE: Final = frozenset({"R", "AP", "AP(found)", "nDCG", "nDCG(exp)"})
-
-# Measures that divide by the number of all positives, so that pairs outside of the list matter.
-_DIVIDED_BY_ALL: Final = _NOT_MONOTONE - {"AP(found)"}
-
 # Blocks of this number of queries keep all arrays in the cache.
 _BLOCK_QUERIES: Final = 1 << 12
 
@@ -65,11 +59,6 @@ class Bounds:
     lower_all: RunScores
     listed: IntArray
     unlisted: IntArray
-
-
-def divides_by_all(measure: Measure) -> bool:
-    """Return whether relevant pairs outside of the list lower the measure."""
-    return measure.name in _DIVIDED_BY_ALL
 
 
 def bound_scores(
@@ -103,15 +92,15 @@ def bound_scores(
     unjudged = (gains < 0) & ranked.is_item
     listed = np.count_nonzero(unjudged, axis=1)
     unlisted = labels.n_videos - _count_judged(labels) - listed
-    uncertain = [measure for measure in known.values if measure.name != "Judged"]
+    uncertain = [measure for measure in known.values if not measure.kind.counts_judged]
     lower, upper = dict(known.values), dict(known.values)
-    monotone = [measure for measure in uncertain if measure.name not in _NOT_MONOTONE]
+    monotone = [measure for measure in uncertain if not measure.kind.can("sides")]
     relevant = score_run(ranked, _with_listed(ranked, unjudged, labels, rel), monotone, rel)
     for measure, values in relevant.values.items():
         lower[measure] = np.minimum(lower[measure], values)
         upper[measure] = np.maximum(upper[measure], values)
     lower_all = dict(lower)
-    others = [measure for measure in uncertain if measure.name in _NOT_MONOTONE]
+    others = [measure for measure in uncertain if measure.kind.can("sides")]
     for measure in others:
         for sides in (lower, upper, lower_all):
             sides[measure] = sides[measure].copy()

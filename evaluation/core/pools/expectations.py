@@ -10,18 +10,19 @@ positives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.arrays import FloatArray
 from evaluation.core.pools.leave_out import PooledLabels
 from evaluation.core.relevance.judged import Judged, look_up_gains
-from evaluation.core.relevance.measures import Measure
-from evaluation.core.relevance.scoring import NO_QUERIES, Score, score_run
+from evaluation.core.relevance.measure import NO_QUERIES, Score
+from evaluation.core.relevance.measures import Measure, names_that_can
+from evaluation.core.relevance.scoring import score_run
 from pooling.core.ranked_lists import RankedLists
 
 # Queries are processed in blocks of this size, so that all arrays fit into the cache.
@@ -103,8 +104,8 @@ def expect_scores(
     """
     requested = tuple(dict.fromkeys(measures))
     for measure in requested:
-        if measure.name not in _EXPECTATIONS:
-            supported = ", ".join(_EXPECTATIONS)
+        if not measure.kind.can("expect"):
+            supported = ", ".join(names_that_can("expect"))
             raise ValueError(
                 f"{str(measure)!r} cannot be estimated; supported measures: {supported}"
             )
@@ -124,8 +125,7 @@ def expect_scores(
         chance = np.ascontiguousarray((hit + unjudged * likely).T)
         outside = positives[rows] - np.count_nonzero(hit, axis=1)
         for place, measure in enumerate(requested):
-            expect = _EXPECTATIONS[measure.name]
-            values[place, rows] = expect(chance, outside, measure.cutoff)
+            values[place, rows] = measure.kind.expect(chance, outside, measure)
     return dict(zip(requested, values, strict=True))
 
 
@@ -164,87 +164,3 @@ def _mean(values: FloatArray) -> Score:
     if len(values) == 0:
         return Score(None, 0, NO_QUERIES)
     return Score(float(values.mean()), len(values))
-
-
-# In the functions below, chance [depth, B] is the probability that the video at a rank is relevant,
-# and outside [B] is the number of positives that are not in the list.
-
-
-def _expect_correct(chance: FloatArray, _outside: IntArray, cutoff: int | None) -> FloatArray:
-    return np.asarray(1 - (1 - chance[:cutoff]).prod(axis=0))
-
-
-def _expect_precision(chance: FloatArray, _outside: IntArray, cutoff: int | None) -> FloatArray:
-    return np.asarray(chance[:cutoff].sum(axis=0) / (cutoff or 1))
-
-
-def _expect_reciprocal_rank(
-    chance: FloatArray, _outside: IntArray, cutoff: int | None
-) -> FloatArray:
-    none_above = np.cumprod(1 - chance[:cutoff], axis=0)
-    # The probability that a rank has the first positive: it has one, and no rank above it has one.
-    first = -np.diff(none_above, axis=0, prepend=1.0)
-    return np.asarray((first / _ranks(first)).sum(axis=0))
-
-
-def _expect_recall(chance: FloatArray, outside: IntArray, cutoff: int | None) -> FloatArray:
-    return _expect_ratio(chance, outside, lambda share, _z: share[:cutoff].sum(axis=0))
-
-
-def _expect_average_precision(
-    chance: FloatArray, outside: IntArray, cutoff: int | None
-) -> FloatArray:
-    def precision_sum(share: FloatArray, z: float) -> FloatArray:
-        share = share[:cutoff]
-        above = np.cumsum(share, axis=0) - share
-        return np.asarray((share * (1 + z * above) / _ranks(share)).sum(axis=0))
-
-    return _expect_ratio(chance, outside, precision_sum)
-
-
-def _expect_average_precision_found(
-    chance: FloatArray, outside: IntArray, cutoff: int | None
-) -> FloatArray:
-    return _expect_average_precision(chance[:cutoff], np.zeros_like(outside), None)
-
-
-def _expect_ratio(
-    chance: FloatArray,
-    outside: IntArray,
-    dividend: Callable[[FloatArray, float], FloatArray],
-) -> FloatArray:
-    """Return the expected value of a sum over ranked positives, divided by all positives: [B].
-
-    Let h_r be 1 for a positive at rank r and 0 otherwise, p_r the probability that h_r is 1, and
-    M = outside. Then 1 / (M + sum of h) is the integral of z^(M - 1 + sum of h) over z from 0 to 1.
-    Because the h_r are independent,
-
-        E[h_r z^(sum of h)] = z * s_r * prod of (1 - p_i + p_i z),  s_r = p_r / (1 - p_r + p_r z)
-
-    With h_r h_q instead of h_r, the factor is z^2 * s_r * s_q instead of z * s_r. `dividend(s, z)`
-    is the sum of such factors, divided by z. The integrand is a polynomial in z of degree below
-    M + depth. Gauss's quadrature is therefore exact with half as many nodes as this degree.
-    """
-    degree = int(outside.max(initial=0)) + len(chance)
-    nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)
-    expected = np.zeros(chance.shape[1], dtype=np.float64)
-    for z, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
-        factor = 1 - chance * (1 - z)
-        product = z**outside * factor.prod(axis=0)
-        expected += weight * product * dividend(chance / factor, z)
-    return expected
-
-
-def _ranks(by_rank: FloatArray) -> IntArray:
-    """Return the ranks 1, 2, … as a column, for an array [depth, B]."""
-    return np.arange(1, len(by_rank) + 1)[:, None]
-
-
-_EXPECTATIONS: Final[Mapping[str, Callable[[FloatArray, IntArray, int | None], FloatArray]]] = {
-    "C": _expect_correct,
-    "P": _expect_precision,
-    "R": _expect_recall,
-    "RR": _expect_reciprocal_rank,
-    "AP": _expect_average_precision,
-    "AP(found)": _expect_average_precision_found,
-}

@@ -7,7 +7,7 @@ the blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.relevance.measures import Measure
+from evaluation.core.relevance.measures import Measure, divide
 
 # A relative rise below this is rounding noise.
 _NO_RISE: Final = 1e-13
@@ -90,10 +90,8 @@ class Extremes:
 
     def bound(self, measure: Measure, known: FloatArray) -> Sides:
         """Return lowest and highest over the listed pairs, and lowest over all: [B] each."""
-        if measure.name in _VALUES:
-            low, high, low_all = self._bound_ndcg(measure, known)
-        else:
-            low, high, low_all = _BINARY[measure.name](self, measure.cutoff)
+        self.known = known
+        low, high, low_all = measure.kind.sides(self, measure)
         # If nothing can vary, return the known score itself.
         listed = self.free.any(axis=1)
         low = np.where(listed, np.minimum(known, low), known)
@@ -115,8 +113,8 @@ class Extremes:
         base, from_top, from_bottom = self._precision_sums(cutoff)
         within = self._within(cutoff)
         found = (self.hit & within).sum(axis=1)
-        low = _ratios(_from_bottom(base, from_bottom), _from_bottom(found, self.free & within))
-        high = _ratios(_from_top(base, from_top), _from_top(found, self.free & within))
+        low = divide(_from_bottom(base, from_bottom), _from_bottom(found, self.free & within))
+        high = divide(_from_top(base, from_top), _from_top(found, self.free & within))
         lowest = low.min(axis=1)
         return lowest, high.max(axis=1), lowest
 
@@ -131,11 +129,11 @@ class Extremes:
         positives = self.positives
         lowest = _from_bottom(base, from_bottom)
         relevant = _from_bottom(positives, self.free)
-        highest = _ratios(_from_top(base, from_top), _from_top(positives, self.free))
+        highest = divide(_from_top(base, from_top), _from_top(positives, self.free))
         return (
-            _ratios(lowest, relevant).min(axis=1),
+            divide(lowest, relevant).min(axis=1),
             highest.max(axis=1),
-            _ratios(lowest, relevant + self.unlisted[:, None]).min(axis=1),
+            divide(lowest, relevant + self.unlisted[:, None]).min(axis=1),
         )
 
     def _precision_sums(self, cutoff: int | None) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -153,12 +151,12 @@ class Extremes:
         from_bottom = self.free * ((hits_above + 1) * weight + below + _after(free))
         return base, from_top, from_bottom
 
-    def _bound_ndcg(self, measure: Measure, known: FloatArray) -> Sides:
-        value = _VALUES[measure.name]
-        discount = self._within(measure.cutoff) / np.log2(self.rank + 1)
+    def ndcg(self, cutoff: int | None, value: Callable[[Any], FloatArray]) -> Sides:
+        """Return the bounds of nDCG. value: the value of gains."""
+        discount = self._within(cutoff) / np.log2(self.rank + 1)
         base = (np.where(self.gains > 0, value(self.gains), 0.0) * discount).sum(axis=1)
         place = np.arange(1, self.n_videos + 1)
-        best = (place <= (measure.cutoff or self.n_videos)) / np.log2(place + 1)
+        best = (place <= (cutoff or self.n_videos)) / np.log2(place + 1)
         ideal = np.concatenate([[0.0], np.cumsum(best)])
         steps, fixed = self._steps(value, ideal)
         listed = self.free * discount
@@ -170,9 +168,9 @@ class Extremes:
             return np.asarray(sum(sums, fixed[:, None]))
 
         return (
-            _ratios(lowest, divisor(count)).min(axis=1),
-            self._highest_ndcg(base, listed, steps, fixed, ideal, known),
-            _ratios(lowest, divisor(count + self.unlisted[:, None])).min(axis=1),
+            divide(lowest, divisor(count)).min(axis=1),
+            self._highest_ndcg(base, listed, steps, fixed, ideal),
+            divide(lowest, divisor(count + self.unlisted[:, None])).min(axis=1),
         )
 
     def _highest_ndcg(
@@ -182,22 +180,21 @@ class Extremes:
         steps: list[tuple[float, IntArray]],
         fixed: FloatArray,
         ideal: FloatArray,
-        known: FloatArray,
     ) -> FloatArray:
         """Apply Dinkelbach's method to the queries that have an unjudged pair in their list."""
-        highest = known.copy()
+        highest = self.known.copy()
         rows = np.flatnonzero(self.free.any(axis=1))
         reached = _from_top(np.zeros(len(rows)), listed[rows])
         count = _from_top(np.zeros(len(rows), np.int64), self.free[rows])
         divisors = [(width, ideal[at_least[rows, None] + count]) for width, at_least in steps]
-        ratio = known[rows]
+        ratio = self.known[rows]
         while True:
             dividend, divisor = base[rows], fixed[rows]
             for width, sums in divisors:
                 at = np.argmax(reached - ratio[:, None] * sums, axis=1)[:, None]
                 dividend = dividend + width * np.take_along_axis(reached, at, axis=1)[:, 0]
                 divisor = divisor + width * np.take_along_axis(sums, at, axis=1)[:, 0]
-            raised = _ratios(dividend, divisor)
+            raised = divide(dividend, divisor)
             if not np.any(raised > ratio * (1 + _NO_RISE)):
                 break
             ratio = np.maximum(ratio, raised)
@@ -247,17 +244,6 @@ class Extremes:
         return self.rank <= (cutoff or len(self.rank))
 
 
-_BINARY: Final[Mapping[str, Callable[[Extremes, int | None], Sides]]] = {
-    "R": Extremes.recall,
-    "AP": Extremes.average_precision,
-    "AP(found)": Extremes.average_precision_found,
-}
-_VALUES: Final[Mapping[str, Callable[[Any], FloatArray]]] = {
-    "nDCG": lambda gain: np.asarray(gain, dtype=np.float64),
-    "nDCG(exp)": lambda gain: np.exp2(np.asarray(gain, dtype=np.float64)) - 1.0,
-}
-
-
 def _from_top(base: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return base [B] plus the sum of `added` over the first 0, 1, 2, … ranks: [B, depth + 1]."""
     sums = np.empty((len(base), added.shape[1] + 1), np.result_type(base, added, np.int64))
@@ -280,10 +266,3 @@ def _before(flags: BoolArray) -> IntArray:
 def _after(values: FloatArray) -> FloatArray:
     """Return the sum of the values to the right of each cell."""
     return np.asarray(np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values)
-
-
-def _ratios(dividend: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> FloatArray:
-    """Divide element by element. The result is 0 if the divisor is 0."""
-    quotient = np.zeros(dividend.shape, dtype=np.float64)
-    np.divide(dividend, divisor, out=quotient, where=divisor != 0)
-    return quotient

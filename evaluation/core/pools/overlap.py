@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.relevance.scoring import NO_QUERIES, Score
+from evaluation.core.relevance.measure import NO_QUERIES, Score
 from pooling.core.ranked_lists import Items, RankedLists
 
 # A table with this number of cells fits into the cache of a processor core.

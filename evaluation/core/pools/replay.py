@@ -122,8 +122,8 @@ def replay_seeds(
     pairs. Each order of the positives needs S scorings of Q + P lists, and each budget S * Q
     look-ups. For Judged@k, an order needs no scorings.
     """
-    if measure.name == "MedR":
-        raise ValueError("MedR can be undefined: replay another measure")
+    if measure.kind.can("mean"):
+        raise ValueError(f"{measure} can be undefined: replay another measure")
     if seeds < 1:
         raise ValueError("the number of seeds must be at least 1")
     pooled = pooled_rows(pool)
@@ -132,7 +132,7 @@ def replay_seeds(
     sizes = np.union1d(_as_pairs(shares, len(pooled)), depth_sizes(pool)).astype(np.int64)
     # All strategies use the same seeds, so that a replay does not depend on the other strategies.
     drawn = rng.integers(1 << 62, size=seeds).tolist()
-    make_scorer = _JudgedShares if measure.name == "Judged" else _States
+    make_scorer = _JudgedShares if measure.kind.counts_judged else _States
     replays = []
     for name, strategy in (STRATEGIES if strategies is None else strategies).items():
         draw, scorer = strategy(pool, rel), make_scorer(pool, measure, rel)

@@ -10,7 +10,6 @@ the benchmark (`label_noise`). They exist for measures that a relevant pair cann
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 import numpy as np
 
@@ -28,8 +27,6 @@ from evaluation.core.relevance.measures import Measure
 from pooling.core.pool import union_codes
 from pooling.core.ranked_lists import RankedLists
 
-BOUNDED: Final = ("C", "P", "RR")
-
 
 def correct_bounds(
     ranked: RankedLists,
@@ -41,14 +38,14 @@ def correct_bounds(
     confidence: float = 0.95,
     sharing: IntArray | None = None,
 ) -> dict[Measure, Pair]:
-    """Return the corrected bounds of one run for each measure in `BOUNDED`, within 0 to 1.
+    """Return the corrected bounds of one run for measures without `sides`, within 0 to 1.
 
     The arguments are those of `label_noise.correct_scores`. Raises ValueError if the rates are
     undefined.
     """
     if estimate.rates is None:
         raise ValueError("error rates are needed")
-    bounded = [measure for measure in measures if measure.name in BOUNDED]
+    bounded = [measure for measure in measures if measure.kind.can("correct")]
     points = rate_points(estimate.rates, estimate.draws)
     numbers = [relevance_at(rates) for rates in points.rates]
     with_unjudged = union_codes([codes, ranked.codes[ranked.is_item]])

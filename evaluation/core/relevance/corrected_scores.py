@@ -27,14 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
-from evaluation.core.relevance.measures import Measure
+from evaluation.core.relevance.measure import DividedKind, Measure
 from pooling.core.pair_space import PairSpace
 from pooling.core.ranked_lists import RankedLists
-
-CORRECTABLE: Final = ("C", "P", "R", "RR", "AP", "AP(found)", "nDCG", "nDCG(exp)")
-
-# Measures that divide by a function of the number of relevant pairs.
-DIVIDED: Final = ("R", "AP", "AP(found)", "nDCG", "nDCG(exp)")
 
 # Replaces factors that are exactly 0, because the code divides by them.
 TINY: Final = 1e-100
@@ -74,26 +69,28 @@ def locate(lists: RankedLists, codes: IntArray) -> JudgedLists:
     return JudgedLists(codes, np.ascontiguousarray(places.T), lists.n_items)
 
 
+def is_correctable(measure: Measure) -> bool:
+    """Return whether a measure has a polynomial of the relevance of pairs."""
+    kind = measure.kind
+    return not measure.needs and (isinstance(kind, DividedKind) or kind.can("correct"))
+
+
 def score_relevance(
     lists: JudgedLists, relevance: FloatArray, measures: Sequence[Measure]
 ) -> dict[Measure, FloatArray]:
     """Return the value of each measure for each query, float64 [n_queries].
 
     relevance: float64 [J], a number for each pair of `lists.codes`. An unjudged pair counts as 0.
-    There are no grades, so nDCG has gains of 0 and 1. Raises ValueError if a measure is not in
-    `CORRECTABLE`.
+    There are no grades, so nDCG has gains of 0 and 1. Raises ValueError unless all measures are
+    correctable.
     """
     for measure in measures:
-        if measure.name not in CORRECTABLE:
-            supported = ", ".join(CORRECTABLE)
-            raise ValueError(f"{measure} cannot be corrected; supported measures: {supported}")
+        if not is_correctable(measure):
+            raise ValueError(f"{measure} cannot be corrected")
     t = relevance_of_ranks(lists, relevance)
-    values = {
-        measure: _PLAIN[measure.name](t, measure.cutoff)
-        for measure in measures
-        if measure.name in _PLAIN
-    }
-    sums = [DividedSum.of(measure, len(t)) for measure in measures if measure.name not in _PLAIN]
+    plain = [measure for measure in measures if measure.kind.can("correct")]
+    values = {measure: measure.kind.correct(t, measure) for measure in plain}
+    sums = [DividedSum.of(measure, len(t)) for measure in measures if measure not in values]
     values |= _divided(sums, t, lists, relevance)
     return {measure: values[measure] for measure in measures}
 
@@ -103,53 +100,24 @@ def relevance_of_ranks(lists: JudgedLists, relevance: FloatArray) -> FloatArray:
     return np.where(lists.places >= 0, np.append(relevance, 0.0)[lists.places], 0.0)
 
 
-def _correct(t: FloatArray, cutoff: int | None) -> FloatArray:
-    return np.asarray(1 - (1 - t[:cutoff]).prod(axis=0))
-
-
-def _precision(t: FloatArray, cutoff: int | None) -> FloatArray:
-    return np.asarray(t[:cutoff].sum(axis=0) / (cutoff or 1))
-
-
-def _reciprocal_rank(t: FloatArray, cutoff: int | None) -> FloatArray:
-    t = t[:cutoff]
-    none_above = np.cumprod(np.vstack([np.ones(t.shape[1]), 1 - t]), axis=0)[:-1]
-    return np.asarray((t * none_above / np.arange(1, len(t) + 1)[:, None]).sum(axis=0))
-
-
-_PLAIN: Final[dict[str, Callable[[FloatArray, int | None], FloatArray]]] = {
-    "C": _correct,
-    "P": _precision,
-    "RR": _reciprocal_rank,
-}
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class DividedSum:
     """A measure that is a sum over the relevant pairs of the top k, times h(N).
 
-    weights: float64 [k], the weight of each rank. with_above: whether a rank counts once more for
-    each relevant pair above it, as in AP. top: whether N counts only the relevant pairs of the top
-    k.
+    weights: float64 [k], the weight of each rank.
     """
 
     measure: Measure
+    kind: DividedKind
     weights: FloatArray
-    with_above: bool
-    top: bool
 
     @classmethod
     def of(cls, measure: Measure, depth: int) -> DividedSum:
+        """Return the sum of a measure. Raises ValueError if it is no such sum."""
+        if not isinstance(measure.kind, DividedKind):
+            raise ValueError(f"{measure} is not a sum that is divided")
         ranks = np.arange(1, min(measure.cutoff or depth, depth) + 1)
-        if measure.name == "R":
-            return cls(measure, np.ones(len(ranks)), False, False)
-        if measure.name.startswith("AP"):
-            return cls(measure, 1 / ranks, True, measure.name == "AP(found)")
-        return cls(measure, 1 / np.log2(ranks + 1), False, False)
-
-    @property
-    def is_ndcg(self) -> bool:
-        return self.measure.name.startswith("nDCG")
+        return cls(measure, measure.kind, measure.kind.weights(ranks))
 
     def factors(self, most: int) -> FloatArray:
         """Return h(N) for N from 0 to `most`, float64 [most + 1]; 0 for N = 0.
@@ -157,7 +125,7 @@ class DividedSum:
         For nDCG it is 1 / (DCG of the ideal list), and 1 / N for the other measures.
         """
         n = np.arange(1, most + 1)
-        if not self.is_ndcg:
+        if not self.kind.is_ideal:
             return np.append(0.0, 1 / n)
         ideal = np.cumsum(1 / np.log2(n + 1))
         return np.append(0.0, 1 / ideal[np.minimum(n, self.measure.cutoff or most) - 1])
@@ -172,13 +140,13 @@ def _divided(
         return values
     groups = Groups.of(lists, relevance)
     most = max(int(groups.sizes.max(initial=0)), len(t))
-    for is_ndcg in (False, True):
-        of_kind = [term for term in sums if term.is_ndcg == is_ndcg]
+    for is_ideal in (False, True):
+        of_kind = [term for term in sums if term.kind.is_ideal == is_ideal]
         if of_kind:
-            needs_all = any(not term.top for term in of_kind)
+            needs_all = any(term.kind.divides_by_all for term in of_kind)
             nodes, weights = (
                 roots_of_unity([term.factors for term in of_kind], most)
-                if is_ndcg
+                if is_ideal
                 else _gauss(of_kind, most)
             )
             for place, z in enumerate(nodes.tolist()):
@@ -220,12 +188,15 @@ def _parts(
     factor = 1 + t * (z - 1)
     factor[factor == 0] = TINY
     s = t / factor
-    above = np.cumsum(s, axis=0) - s if any(term.with_above for term in sums) else s
+    above = np.cumsum(s, axis=0) - s if any(term.kind.with_above for term in sums) else s
     products = []
     for term in sums:
         k = len(term.weights)
-        shares = s[:k] * (1 + z * above[:k]) if term.with_above else s[:k]
-        whole = factor[:k].prod(axis=0) if term.top or everything is None else everything
+        shares = s[:k] * (1 + z * above[:k]) if term.kind.with_above else s[:k]
+        if everything is None or not term.kind.divides_by_all:
+            whole: Numbers = factor[:k].prod(axis=0)
+        else:
+            whole = everything
         products.append(whole * (term.weights @ shares))
     return products
 

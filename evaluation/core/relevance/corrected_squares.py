@@ -16,13 +16,11 @@ with the weight s z. A pass over the ranks computes this mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from evaluation.core.arrays import FloatArray
 from evaluation.core.relevance.corrected_scores import (
-    DIVIDED,
     TINY,
     ComplexArray,
     DividedSum,
@@ -59,27 +57,11 @@ def square_relevance(
     t = relevance_of_ranks(lists, relevance)
     squares = {}
     for measure in measures:
-        if measure.name in DIVIDED:
-            squares[measure] = _squared_sum(DividedSum.of(measure, len(t)), t, lists, relevance)
+        if measure.kind.can("square"):
+            squares[measure] = measure.kind.square(t[: measure.cutoff], measure)
         else:
-            squares[measure] = _SQUARES[measure.name](t[: measure.cutoff], measure.cutoff)
+            squares[measure] = _squared_sum(DividedSum.of(measure, len(t)), t, lists, relevance)
     return squares
-
-
-def _correct(t: FloatArray, cutoff: int | None) -> FloatArray:
-    return np.asarray(1 - (1 - t).prod(axis=0))
-
-
-def _precision(t: FloatArray, cutoff: int | None) -> FloatArray:
-    return np.asarray((t.sum(axis=0) ** 2 + (t - t * t).sum(axis=0)) / (cutoff or 1) ** 2)
-
-
-def _reciprocal_rank(t: FloatArray, cutoff: int | None) -> FloatArray:
-    none_above = np.cumprod(np.vstack([np.ones(t.shape[1]), 1 - t]), axis=0)[:-1]
-    return np.asarray((t * none_above / np.arange(1, len(t) + 1)[:, None] ** 2).sum(axis=0))
-
-
-_SQUARES: Final = {"C": _correct, "P": _precision, "RR": _reciprocal_rank}
 
 
 def _squared_sum(
@@ -96,7 +78,7 @@ def _squared_sum(
     for z, weight in zip(nodes.tolist(), weights[0].tolist(), strict=True):
         factor = 1 + t * (z - 1)
         factor[factor == 0] = TINY
-        everything = factor[:k].prod(axis=0) if term.top else groups.product(z)
+        everything = groups.product(z) if term.kind.divides_by_all else factor[:k].prod(axis=0)
         total += (weight * everything / z * _mean_square(term, z * t[:k] / factor[:k])).real
     return total
 
@@ -109,7 +91,7 @@ def _mean_square(term: DividedSum, chance: ComplexArray) -> ComplexArray:
     """
     above = squared_above = s = s_above = squared = np.zeros(chance.shape[1], chance.dtype)
     for weight, p in zip(term.weights.tolist(), chance, strict=True):
-        if not term.with_above:
+        if not term.kind.with_above:
             squared = squared + p * (2 * weight * s + weight**2)
             s = s + p * weight
             continue

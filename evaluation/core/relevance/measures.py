@@ -1,12 +1,12 @@
-"""The measures and their names. A `Measure` is a printable, hashable value.
+"""The measures. Each is one object with everything that is known about it.
 
-The text of a measure is its name on pages, in exports and in commands. `scoring.score_run` computes
-measures. A positive is a pair whose gain is at least the threshold of the scoring (1 by default).
+A positive is a pair whose gain is at least the threshold of the scoring (1 by default).
+`scoring.score_run` computes measures from labels, and `graded.scoring` from graded relevance.
 
-Conventions for all measures:
+Conventions for all measures that are computed from labels:
 
 - A mean is over ALL queries of the benchmark. A query without a list in the run scores 0, and so
-  does a query without any positive. The exceptions are MedR, MeanR and Judged@k (see the table).
+  does a query without any positive. The exceptions are MedR, MeanR and Judged@k.
   ir_measures and trec_eval treat a query in the same way if its judged pairs are all not relevant,
   but they omit a query without any judged pair.
 - A measure without a cutoff uses the whole list. AP at depth 10 and AP at depth 20 are therefore
@@ -16,93 +16,323 @@ Conventions for all measures:
 
 "FIRE" is P. Rodriguez et al., Fighting FIRe with FIRE: Assessing the Validity of Text-to-Video
 Retrieval Benchmarks, 2022, arXiv:2210.05038.
-
-================  =================================================================================
-C@k               1 if a positive is in the top k, else 0 (Success@k; video retrieval papers call
-                  it R@k)
-R@k               positives in the top k / all positives of the query
-P@k               positives in the top k / k
-AP, AP@k          mean, over ALL positives of the query, of the precision at the rank of each
-                  positive; a positive that is not in the list, or not in its top k, counts as 0
-                  (Manning et al., Introduction to Information Retrieval, 8.4; FIRE, equation 2)
-AP(found)[@k]     the same sum divided by the number of positives in the list, or in its top k (as
-                  in the published FIRE code); a missed positive does not lower the score
-RR, RR@k          1 / rank of the first positive
-nDCG, nDCG@k      sum of gain / log2(rank + 1), divided by the same sum for the best possible list;
-                  both sums end at k; without a cutoff, they include the whole list and all
-                  positives (Järvelin and Kekäläinen 2002, as in trec_eval)
-nDCG(exp)[@k]     the same with 2^gain - 1 instead of gain (Burges et al. 2005)
-MedR, MeanR       median and mean rank of the first positive; see `scoring.RunScores.mean`
-Judged@k          judged pairs in the top k / length of the top k (as in ir_measures); 0 for an
-                  empty list
-================  =================================================================================
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
-from hearth.shared.errors import InvalidInput
+import numpy as np
+import numpy.typing as npt
 
-_MAX_CUTOFF: Final = 999_999
-_CUTOFF_NEEDED: Final = frozenset({"C", "R", "P", "Judged"})
-_CUTOFF_ALLOWED: Final = _CUTOFF_NEEDED | {"AP", "AP(found)", "RR", "nDCG", "nDCG(exp)"}
-_NAMES: Final = _CUTOFF_ALLOWED | {"MedR", "MeanR"}
-_KNOWN: Final = (
-    "C@k, R@k, P@k, AP[@k], AP(found)[@k], RR[@k], nDCG[@k], nDCG(exp)[@k], MedR, MeanR, Judged@k"
+from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.relevance.expected import expect_ratio, ranks_of
+from evaluation.core.relevance.measure import (
+    Cutoff,
+    Declared,
+    DividedKind,
+    Kind,
+    Measure,
+    Score,
+    check_labels_suffice,
+    names_that_can,
+    parse_measure,
+    register,
 )
-# A cutoff has no leading zero, so that equal measures have equal texts. The pattern is [0-9],
-# because \d also matches digits of other scripts.
-_NAME: Final = re.compile(r"([A-Za-z]+(?:\([a-z]+\))?)(?:@([1-9][0-9]{0,5}))?")
+
+if TYPE_CHECKING:
+    from evaluation.core.graded.scoring import GradedLists
+    from evaluation.core.pools.extremes import Extremes, Sides
+    from evaluation.core.relevance.scoring import ListStatistics
+
+__all__ = [
+    "DEFAULT_MEASURES",
+    "Measure",
+    "check_labels_suffice",
+    "names_that_can",
+    "parse_measure",
+]
+
+MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
+
+MOMENTS: Final = Declared(signs=(">=", ">"), needs="labels and lists of moments")
+"""tIoU>=x: a listed moment matches a labelled one if their time overlap reaches x."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A measure: its name and, if it has one, its cutoff k >= 1.
+class Correct(Kind):
+    """1 if a positive is in the top k, else 0 (Success@k; video retrieval papers call it R@k)."""
 
-    Raises InvalidInput if the name is unknown, or if the cutoff is missing, not allowed or out of
-    bounds.
+    cutoff = Cutoff.NEEDED
+
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        return (lists.n_hits[measure.cutoff] > 0).astype(np.float64)
+
+    def correct(self, t: FloatArray, measure: Measure) -> FloatArray:
+        return np.asarray(1 - (1 - t[: measure.cutoff]).prod(axis=0))
+
+    def expect(self, chance: FloatArray, outside: IntArray, measure: Measure) -> FloatArray:
+        return self.correct(chance, measure)
+
+    def square(self, t: FloatArray, measure: Measure) -> FloatArray:
+        return self.correct(t, measure)
+
+
+class Recall(DividedKind):
+    """Positives in the top k / all positives of the query."""
+
+    cutoff = Cutoff.NEEDED
+    parameters = {"tIoU": MOMENTS}
+
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        return divide(lists.n_hits[measure.cutoff], lists.n_positives)
+
+    def sides(self, block: Extremes, measure: Measure) -> Sides:
+        return block.recall(measure.cutoff)
+
+    def expect(self, chance: FloatArray, outside: IntArray, measure: Measure) -> FloatArray:
+        k = measure.cutoff
+        return expect_ratio(chance, outside, lambda share, _z: share[:k].sum(axis=0))
+
+
+class Precision(Kind):
+    """Positives in the top k / k."""
+
+    cutoff = Cutoff.NEEDED
+
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        return lists.n_hits[measure.cutoff] / float(measure.cutoff or 1)
+
+    def correct(self, t: FloatArray, measure: Measure) -> FloatArray:
+        return np.asarray(t[: measure.cutoff].sum(axis=0) / (measure.cutoff or 1))
+
+    def expect(self, chance: FloatArray, outside: IntArray, measure: Measure) -> FloatArray:
+        return self.correct(chance, measure)
+
+    def square(self, t: FloatArray, measure: Measure) -> FloatArray:
+        total = t.sum(axis=0) ** 2 + (t - t * t).sum(axis=0)
+        return np.asarray(total / (measure.cutoff or 1) ** 2)
+
+
+class _PrecisionSum(DividedKind):
+    """The sum of the precision at the rank of each positive of the top k, divided by a number."""
+
+    with_above = True
+
+    def precision_sum(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        return lists.sum_over_hits(lists.hits.nth / lists.hits.rank, measure.cutoff)
+
+    def weights(self, ranks: IntArray) -> FloatArray:
+        return 1 / ranks
+
+    def expect(self, chance: FloatArray, outside: IntArray, measure: Measure) -> FloatArray:
+        def precision_sum(share: FloatArray, z: float) -> FloatArray:
+            share = share[: measure.cutoff]
+            above = np.cumsum(share, axis=0) - share
+            return np.asarray((share * (1 + z * above) / ranks_of(share)).sum(axis=0))
+
+        return expect_ratio(chance, outside, precision_sum)
+
+
+class AveragePrecision(_PrecisionSum):
+    """The mean, over ALL positives of the query, of the precision at the rank of each positive.
+
+    A positive that is not in the list, or not in its top k, counts as 0 (Manning et al.,
+    Introduction to Information Retrieval, 8.4; FIRE, equation 2). Graded: an item of relevance 1 is
+    a positive.
     """
 
-    name: str
-    cutoff: int | None = None
+    parameters = {"tIoU": MOMENTS}
+    grades_hits = True
 
-    def __post_init__(self) -> None:
-        if self.name not in _NAMES:
-            raise InvalidInput(f"unknown measure {str(self)!r}; known measures: {_KNOWN}")
-        if self.cutoff is None:
-            if self.name in _CUTOFF_NEEDED:
-                raise InvalidInput(f"measure {self.name!r} needs a cutoff, as in '{self.name}@10'")
-        elif self.name not in _CUTOFF_ALLOWED:
-            raise InvalidInput(f"measure {self.name!r} takes no cutoff")
-        elif not 1 <= self.cutoff <= _MAX_CUTOFF:
-            raise InvalidInput(f"the cutoff of {str(self)!r} is outside of 1 to {_MAX_CUTOFF}")
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        return divide(self.precision_sum(lists, measure), lists.n_positives)
 
-    def reads(self, depth: int) -> int:
-        """Return the number of ranks that the measure reads in lists of this depth.
+    def sides(self, block: Extremes, measure: Measure) -> Sides:
+        return block.average_precision(measure.cutoff)
 
-        A page shows each score with Judged@k for this number as k. For lists of depth 20, AP and
-        C@30 are both shown with Judged@20. For truncated lists, pass the depth after truncation.
-        """
-        return depth if self.cutoff is None else min(self.cutoff, depth)
-
-    def __str__(self) -> str:
-        return self.name if self.cutoff is None else f"{self.name}@{self.cutoff}"
+    def grade(self, lists: GradedLists, measure: Measure) -> FloatArray:
+        return lists.mean_over_hits(lists.hit_numbers)
 
 
-def parse_measure(text: str) -> Measure:
-    """Return the measure with this text. This is the inverse of `str`. The case must match.
+class FoundPrecision(_PrecisionSum):
+    """AP divided by the number of positives in the list, or in its top k.
 
-    Raises InvalidInput if there is no such measure.
+    A missed positive does not lower the score (as in the published FIRE code).
     """
-    match = _NAME.fullmatch(text)
-    if match is None:
-        raise InvalidInput(f"unknown measure {text!r}; known measures: {_KNOWN}")
-    name, cutoff = match.groups()
-    return Measure(name, int(cutoff) if cutoff else None)
 
+    divides_by_all = False
+
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        return divide(self.precision_sum(lists, measure), lists.n_hits[measure.cutoff])
+
+    def sides(self, block: Extremes, measure: Measure) -> Sides:
+        return block.average_precision_found(measure.cutoff)
+
+    def expect(self, chance: FloatArray, outside: IntArray, measure: Measure) -> FloatArray:
+        return super().expect(chance[: measure.cutoff], np.zeros_like(outside), measure)
+
+
+class EpicPrecision(Kind):
+    """The mean over the hits, items of relevance 1, of (sum of relevance down to the hit) / rank.
+
+    The sum includes the relevance of items that are not hits, so the value is never below AP. It is
+    the "mAP" of the published EPIC-KITCHENS code.
+    """
+
+    needs = "a proxy"
+    cutoff = Cutoff.NONE
+    grades_hits = True
+
+    def grade(self, lists: GradedLists, measure: Measure) -> FloatArray:
+        return lists.mean_over_hits(lists.relevance_sums)
+
+
+class ReciprocalRank(Kind):
+    """1 / rank of the first positive."""
+
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        scores = np.zeros(lists.n_queries, dtype=np.float64)
+        scores[lists.first_query] = 1.0 / lists.first_rank
+        k = measure.cutoff
+        return scores if k is None else np.where(lists.n_hits[k] > 0, scores, 0.0)
+
+    def expect(self, chance: FloatArray, outside: IntArray, measure: Measure) -> FloatArray:
+        none_above = np.cumprod(1 - chance[: measure.cutoff], axis=0)
+        # The probability that a rank has the first positive: it has one, and no rank above it has.
+        first = -np.diff(none_above, axis=0, prepend=1.0)
+        return np.asarray((first / ranks_of(first)).sum(axis=0))
+
+    def correct(self, t: FloatArray, measure: Measure) -> FloatArray:
+        return self._sum(t[: measure.cutoff], 1)
+
+    def square(self, t: FloatArray, measure: Measure) -> FloatArray:
+        return self._sum(t, 2)
+
+    def _sum(self, t: FloatArray, power: int) -> FloatArray:
+        none_above = np.cumprod(np.vstack([np.ones(t.shape[1]), 1 - t]), axis=0)[:-1]
+        return np.asarray((t * none_above / ranks_of(t) ** power).sum(axis=0))
+
+
+def _linear(gain: npt.NDArray[Any]) -> FloatArray:
+    return np.asarray(gain, dtype=np.float64)
+
+
+def _exponential(gain: npt.NDArray[Any]) -> FloatArray:
+    return np.exp2(_linear(gain)) - 1.0
+
+
+_GAINS: Final = {"linear": _linear, "exp": _exponential}
+
+
+class Ndcg(DividedKind):
+    """The sum of gain / log2(rank + 1), divided by the same sum for the best possible list.
+
+    Both sums end at k; without a cutoff, they include the whole list and all positives (Järvelin
+    and Kekäläinen 2002, as in trec_eval). The gain `exp` is 2^gain - 1 (Burges et al. 2005).
+
+    Graded: gains are those of the relevance, and k is the number of items with a relevance above 0
+    (Wray et al. 2021, equations 2 and 3). The order `random` is the exact mean over all orders: the
+    mean gain of all items, times the sum of 1 / log2(rank + 1) over the first k ranks, / IDCG.
+    """
+
+    is_ideal = True
+    parameters = {
+        "gain": Declared(tuple(_GAINS)),
+        "tIoU": MOMENTS,
+        "order": Declared(("random",), needs="a proxy"),
+    }
+    gain: str = "linear"
+
+    def _value(self, measure: Measure) -> Callable[[npt.NDArray[Any]], FloatArray]:
+        """Return the function from gains of any type to their values, float64."""
+        return _GAINS[str(measure.parameter("gain") or self.gain)]
+
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        return divide(*lists.discounted_gains(measure.cutoff, self._value(measure)))
+
+    def sides(self, block: Extremes, measure: Measure) -> Sides:
+        return block.ndcg(measure.cutoff, self._value(measure))
+
+    def weights(self, ranks: IntArray) -> FloatArray:
+        return 1 / np.log2(ranks + 1)
+
+    def grade(self, lists: GradedLists, measure: Measure) -> FloatArray:
+        value = self._value(measure)
+        ideal, mean_gain = lists.best.gains(value)
+        if measure.parameter("order") == "random":
+            return mean_gain * lists.discount_sums / ideal
+        return value(lists.top) @ lists.discounts / ideal
+
+
+class ExponentialNdcg(Ndcg):
+    """nDCG with 2^gain - 1 instead of the gain."""
+
+    parameters = {name: Ndcg.parameters[name] for name in ("tIoU", "order")}
+    gain = "exp"
+
+
+class MeanRank(Kind):
+    """The mean rank of the first positive. A list without a positive counts as rank depth + 1.
+
+    It is therefore a lower bound of the mean rank unless `not_retrieved` is 0, so publish both
+    numbers.
+    """
+
+    cutoff = Cutoff.NONE
+    is_rank = True
+
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        ranks = np.full(lists.n_queries, lists.gains.shape[1] + 1, dtype=np.float64)
+        ranks[lists.first_query] = lists.first_rank
+        return ranks
+
+
+class MedianRank(MeanRank):
+    """The median rank of the first positive, exact or undefined."""
+
+    def mean(self, values: FloatArray, not_retrieved: int) -> Score:
+        # If exactly half of an even number of ranks is unknown, the median lies between a known
+        # and an unknown rank.
+        if 2 * not_retrieved >= len(values):
+            return Score(None, len(values), MEDIAN_BEYOND_DEPTH)
+        return Score(float(np.median(values)), len(values))
+
+
+class JudgedShare(Kind):
+    """Judged pairs in the top k / length of the top k (as in ir_measures); 0 for an empty list."""
+
+    cutoff = Cutoff.NEEDED
+    counts_judged = True
+
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        k = measure.cutoff or 0
+        # The sum runs over contiguous columns, because numpy is slow along short rows.
+        judged = np.ascontiguousarray((lists.gains[:, :k] >= 0).T).sum(axis=0)
+        return divide(judged, np.minimum(lists.lengths, k))
+
+
+def divide(dividend: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> FloatArray:
+    """Divide element by element. The result is 0 if the divisor is 0."""
+    quotient = np.zeros(dividend.shape, dtype=np.float64)
+    np.divide(dividend, divisor, out=quotient, where=divisor != 0)
+    return quotient
+
+
+register(
+    Correct("C"),
+    Recall("R"),
+    Precision("P"),
+    AveragePrecision("AP"),
+    FoundPrecision("AP(found)"),
+    ReciprocalRank("RR"),
+    Ndcg("nDCG"),
+    ExponentialNdcg("nDCG(exp)"),
+    MedianRank("MedR"),
+    MeanRank("MeanR"),
+    JudgedShare("Judged"),
+    EpicPrecision("mAP(epic)"),
+)
 
 DEFAULT_MEASURES: Final[tuple[Measure, ...]] = tuple(
     parse_measure(text)

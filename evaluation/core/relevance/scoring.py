@@ -9,32 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
 from evaluation.core.relevance.judged import Judged, look_up_gains
-from evaluation.core.relevance.measures import Measure
+from evaluation.core.relevance.measure import NO_QUERIES, Score
+from evaluation.core.relevance.measures import Measure, check_labels_suffice
 from pooling.core.ranked_lists import RankedLists
-
-NO_QUERIES: Final = "no queries"
-MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
 
 # All arrays of a block of this size fit into the cache. Without blocks, ten times as many queries
 # take fourteen times as long. For long lists, the number of cells limits a block, to save memory.
 _BLOCK_QUERIES: Final = 1 << 14
 _BLOCK_CELLS: Final = 1 << 21
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A mean over `n` queries, or the reason why it is undefined. Exactly one of the two is set."""
-
-    value: float | None
-    n: int
-    undefined: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,22 +50,11 @@ class RunScores:
             raise ValueError(f"measure {str(measure)!r} was not computed") from None
 
     def mean(self, measure: Measure) -> Score:
-        """Return the mean over all queries. For MedR it is the median.
-
-        For MeanR, a list without a positive counts as rank depth + 1. MeanR is therefore a lower
-        bound of the mean rank unless `not_retrieved` is 0, so publish both numbers. MedR is exact
-        or undefined.
-        """
+        """Return the mean over all queries. For MedR it is the median, which can be undefined."""
         values = self.per_query(measure)
         if self.n_queries == 0:
             return Score(None, 0, NO_QUERIES)
-        if measure.name != "MedR":
-            return Score(float(values.mean()), self.n_queries)
-        # If exactly half of an even number of ranks is unknown, the median lies between a known
-        # and an unknown rank.
-        if 2 * self.not_retrieved >= self.n_queries:
-            return Score(None, self.n_queries, MEDIAN_BEYOND_DEPTH)
-        return Score(float(np.median(values)), self.n_queries)
+        return measure.kind.mean(values, self.not_retrieved)
 
 
 def score_run(
@@ -87,7 +64,8 @@ def score_run(
 
     rel: the lowest gain of a positive. nDCG uses all gains, regardless of `rel`.
 
-    Raises ValueError if `lists` does not match `judged`, or if `rel` < 1.
+    Raises ValueError if `lists` does not match `judged`, or if `rel` < 1, and InvalidInput if a
+    measure needs more than these labels.
 
     Cost: `look_up_gains` reads each ranked cell and each judged pair once. The time of all later
     steps depends on the number of positives and queries, not on the depth.
@@ -98,6 +76,8 @@ def score_run(
     gains = look_up_gains(lists, judged)
     lengths = lists.lengths
     distinct = tuple(dict.fromkeys(measures))
+    for measure in distinct:
+        check_labels_suffice(measure)
     values = np.empty((len(distinct), n_queries), dtype=np.float64)
     not_retrieved = 0
     cutoffs = {None, *(measure.cutoff for measure in distinct)}
@@ -107,12 +87,12 @@ def score_run(
         found = _gather_statistics(gains[rows], lengths[rows], judged, start, cutoffs, rel)
         not_retrieved += int(np.count_nonzero(found.n_hits[None] == 0))
         for place, measure in enumerate(distinct):
-            values[place, rows] = _CALCULATIONS[measure.name](found, measure.cutoff)
+            values[place, rows] = measure.kind.score(found, measure)
     return RunScores(n_queries, depth, not_retrieved, dict(zip(distinct, values, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Hits:
+class Hits:
     """The H positives in the lists of a block, ordered by query and rank. All arrays are [H].
 
     query: the row in the block. rank: the rank of the positive, from 1. nth: the number of the
@@ -126,7 +106,7 @@ class _Hits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ListStatistics:
+class ListStatistics:
     """Statistics from which the measures of a block of B queries are computed.
 
     gains: [B, depth], the gains of the listed videos. lengths: the length of each list, [B].
@@ -142,12 +122,12 @@ class _ListStatistics:
 
     gains: GainArray
     lengths: IntArray
-    hits: _Hits
+    hits: Hits
     n_hits: Mapping[int | None, IntArray]
     first_query: IntArray
     first_rank: IntArray
     n_positives: IntArray
-    graded_hits: _Hits
+    graded_hits: Hits
     graded_query: IntArray
     graded_gain: GainArray
     graded_place: IntArray
@@ -155,6 +135,21 @@ class _ListStatistics:
     @property
     def n_queries(self) -> int:
         return int(self.gains.shape[0])
+
+    def sum_over_hits(self, weight: FloatArray, cutoff: int | None) -> FloatArray:
+        """Return the sum of the weights [H] of the positives in the top k, float64 [B]."""
+        return _sum_per_query(self.hits.query, weight, _within(self.hits, cutoff), self.n_queries)
+
+    def discounted_gains(
+        self, cutoff: int | None, value: Callable[[GainArray], FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the DCG of each list, and that of the best possible list, [B] each."""
+        hits = self.graded_hits
+        weight = value(hits.gain) / np.log2(hits.rank + 1)
+        reached = _sum_per_query(hits.query, weight, _within(hits, cutoff), self.n_queries)
+        best_weight = value(self.graded_gain) / np.log2(self.graded_place + 2)
+        kept = None if cutoff is None else self.graded_place < cutoff
+        return reached, _sum_per_query(self.graded_query, best_weight, kept, self.n_queries)
 
 
 def _gather_statistics(
@@ -164,7 +159,7 @@ def _gather_statistics(
     start: int,
     cutoffs: Iterable[int | None],
     rel: int,
-) -> _ListStatistics:
+) -> ListStatistics:
     """Return the statistics of a block of lists. start: the number of the first query."""
     n_queries = len(gains)
     graded_hits = _find_hits(gains, 1)
@@ -172,7 +167,7 @@ def _gather_statistics(
     first = hits.nth == 1
     codes, gain = judged.positives(start, start + n_queries)
     query = judged.space.queries(codes) - start
-    return _ListStatistics(
+    return ListStatistics(
         gains=gains,
         lengths=lengths,
         hits=hits,
@@ -187,12 +182,12 @@ def _gather_statistics(
     )
 
 
-def _find_hits(gains: GainArray, rel: int) -> _Hits:
+def _find_hits(gains: GainArray, rel: int) -> Hits:
     # flatnonzero returns the cells ordered by query and rank, so no sort is needed.
     cells = np.flatnonzero(gains >= rel)
     query, column = np.divmod(cells, max(1, gains.shape[1]))
     nth = _places_within_queries(np.bincount(query, minlength=len(gains))) + 1
-    return _Hits(query, column + 1, nth, gains.reshape(-1)[cells])
+    return Hits(query, column + 1, nth, gains.reshape(-1)[cells])
 
 
 def _places_within_queries(counts: IntArray) -> IntArray:
@@ -213,7 +208,7 @@ def _sort_gains_within_queries(query: IntArray, gain: GainArray) -> GainArray:
     return (127 - key % 128).astype(np.int8)
 
 
-def _within(hits: _Hits, cutoff: int | None) -> BoolArray | None:
+def _within(hits: Hits, cutoff: int | None) -> BoolArray | None:
     """Return flags of the hits in the top k, or None, which means all."""
     return None if cutoff is None else hits.rank <= cutoff
 
@@ -233,104 +228,3 @@ def _sum_per_query(
     if kept is not None:
         query, weight = query[kept], weight[kept]
     return np.asarray(np.bincount(query, weights=weight, minlength=n_queries), dtype=np.float64)
-
-
-def _divide(dividend: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> FloatArray:
-    """Divide element by element. The result is 0 if the divisor is 0."""
-    quotient = np.zeros(dividend.shape, dtype=np.float64)
-    np.divide(dividend, divisor, out=quotient, where=divisor != 0)
-    return quotient
-
-
-def _correct(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    return (lists.n_hits[cutoff] > 0).astype(np.float64)
-
-
-def _recall(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    return _divide(lists.n_hits[cutoff], lists.n_positives)
-
-
-def _precision(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    return lists.n_hits[cutoff] / float(cutoff or 1)
-
-
-def _precision_sum(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    """Return the sum of the precision at the ranks of the listed positives, [B]."""
-    hits = lists.hits
-    return _sum_per_query(hits.query, hits.nth / hits.rank, _within(hits, cutoff), lists.n_queries)
-
-
-def _average_precision(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    return _divide(_precision_sum(lists, cutoff), lists.n_positives)
-
-
-def _average_precision_found(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    return _divide(_precision_sum(lists, cutoff), lists.n_hits[cutoff])
-
-
-def _reciprocal_rank(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    scores = np.zeros(lists.n_queries, dtype=np.float64)
-    scores[lists.first_query] = 1.0 / lists.first_rank
-    return scores if cutoff is None else np.where(lists.n_hits[cutoff] > 0, scores, 0.0)
-
-
-def _first_rank(lists: _ListStatistics, _cutoff: int | None) -> FloatArray:
-    ranks = np.full(lists.n_queries, lists.gains.shape[1] + 1, dtype=np.float64)
-    ranks[lists.first_query] = lists.first_rank
-    return ranks
-
-
-def _linear(gain: GainArray) -> FloatArray:
-    return gain.astype(np.float64)
-
-
-def _exponential(gain: GainArray) -> FloatArray:
-    return np.exp2(gain.astype(np.float64)) - 1.0
-
-
-def _ndcg(
-    lists: _ListStatistics, cutoff: int | None, value: Callable[[GainArray], FloatArray]
-) -> FloatArray:
-    hits = lists.graded_hits
-    weight = value(hits.gain) / np.log2(hits.rank + 1)
-    reached = _sum_per_query(hits.query, weight, _within(hits, cutoff), lists.n_queries)
-    best_weight = value(lists.graded_gain) / np.log2(lists.graded_place + 2)
-    kept = None if cutoff is None else lists.graded_place < cutoff
-    best = _sum_per_query(lists.graded_query, best_weight, kept, lists.n_queries)
-    return _divide(reached, best)
-
-
-def _ndcg_linear(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    return _ndcg(lists, cutoff, _linear)
-
-
-def _ndcg_exponential(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    return _ndcg(lists, cutoff, _exponential)
-
-
-def _judged_share(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
-    length = np.minimum(lists.lengths, cutoff or 0)
-    return _divide(_count_per_row(lists.gains[:, :cutoff] >= 0), length)
-
-
-def _count_per_row(flags: BoolArray) -> IntArray:
-    """Return the number of true values of each row.
-
-    The sum runs over contiguous columns, because numpy is slow along short rows.
-    """
-    return np.asarray(np.ascontiguousarray(flags.T).sum(axis=0), dtype=np.int64)
-
-
-_CALCULATIONS: Final[Mapping[str, Callable[[_ListStatistics, int | None], FloatArray]]] = {
-    "C": _correct,
-    "R": _recall,
-    "P": _precision,
-    "AP": _average_precision,
-    "AP(found)": _average_precision_found,
-    "RR": _reciprocal_rank,
-    "nDCG": _ndcg_linear,
-    "nDCG(exp)": _ndcg_exponential,
-    "MedR": _first_rank,
-    "MeanR": _first_rank,
-    "Judged": _judged_share,
-}

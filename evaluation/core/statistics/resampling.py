@@ -52,7 +52,7 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray, dense_groups
 from evaluation.core.people.alpha import NO_VARIATION, Interval, check_resampling
-from evaluation.core.relevance.scoring import NO_QUERIES
+from evaluation.core.relevance.measure import NO_QUERIES
 from evaluation.core.statistics.proportions import (
     effective_size,
     jackknife_deviation,

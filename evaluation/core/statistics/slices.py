@@ -17,7 +17,7 @@ import numpy.typing as npt
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
 from evaluation.core.people.agreement import Estimate
 from evaluation.core.people.alpha import NO_VARIATION, Interval
-from evaluation.core.relevance.scoring import NO_QUERIES
+from evaluation.core.relevance.measure import NO_QUERIES
 from evaluation.core.statistics.resampling import ONE_QUERY, check_values, mean_interval
 from evaluation.core.statistics.ties import merge_ties
 

@@ -41,9 +41,6 @@ from hearth.shared.progress import Progress
 from pooling.core.ranked_lists import RankedLists
 from pooling.selectors.runs import find_runs, ranked_lists
 
-# Measures that have an estimate.
-EXPECTED = ("C", "P", "R", "RR", "AP", "AP(found)")
-
 
 class BoundsForm(DirectedForm):
     measures = MeasuresField(initial="C@1 C@5 C@10 AP", shares=True)
@@ -163,7 +160,7 @@ def _expect(
 ) -> None:
     """Add an estimate to each row if the pool shows how often comparable pairs are relevant."""
     measures = {row["measure"]: parse_measure(row["measure"]) for row in rows}
-    estimated = [measure for measure in measures.values() if measure.name in EXPECTED]
+    estimated = [measure for measure in measures.values() if measure.kind.can("expect")]
     chances = _chances(pool)
     if chances is None or not estimated:
         return
@@ -198,7 +195,7 @@ def _checks(pool: PooledLabels, measures: list[Measure]) -> list[CheckRow]:
     A system without pairs that only it contributed has no row, because the pool loses nothing
     without it.
     """
-    estimated = [measure for measure in measures if measure.name in EXPECTED]
+    estimated = [measure for measure in measures if measure.kind.can("expect")]
     try:
         found = check_expectations(pool, estimated)
     except ValueError:

@@ -29,9 +29,6 @@ MEASURES_HELP = (
 )
 
 
-RANK_MEASURES = ("MedR", "MeanR")
-
-
 class ResamplingOptions(TypedDict):
     """Values of the fields for resampling. confidence: 0 to 1."""
 
@@ -125,7 +122,7 @@ class ShareMeasureField(MeasureField):
 
 
 def _reject_rank(name: str) -> str:
-    if name in RANK_MEASURES:
+    if parse_measure(name).kind.is_rank:
         raise forms.ValidationError(f"{name} is a rank, not a share. Choose another measure.")
     return name
 

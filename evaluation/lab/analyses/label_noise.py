@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.selectors.campaigns import confirming_campaigns
 from evaluation.core.arrays import FloatArray, IntArray, dense_groups
-from evaluation.core.relevance.corrected_scores import CORRECTABLE
+from evaluation.core.relevance.corrected_scores import is_correctable
 from evaluation.core.relevance.deciding import expect_confirmation
 from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
 from evaluation.core.relevance.measures import Measure, parse_measure
@@ -87,7 +87,7 @@ BOTH_INTERVALS = (
 def _parse_measures(text: str) -> list[str]:
     names = options.parse_measures(text, shares=True)
     for name in names:
-        if parse_measure(name).name not in CORRECTABLE:
+        if not is_correctable(parse_measure(name)):
             raise InvalidInput(f"{name} cannot be corrected for label noise.")
     return names
 

@@ -15,7 +15,6 @@ from hearth.shared.option_fields import form_field
 from hearth.shared.options import Declared, Entry, Option, options_of
 
 MEASURES_MAX, NUMBERS_MAX = 20, 12
-RANK_MEASURES = ("MedR", "MeanR")
 SPLIT, UNIT, PROXIES, DIRECTION, STUDIES = "split", "unit", "proxies", "direction", "studies"
 MEASURES_HELP = (
     "C@5: share of captions with a positive in the top 5. Also R@5, P@5, AP, RR, nDCG@10."
@@ -47,7 +46,7 @@ def parse_share_measure(text: str) -> str:
 
 
 def _check_share(name: str) -> str:
-    if name in RANK_MEASURES:
+    if parse_measure(name).kind.is_rank:
         raise InvalidInput(f"{name} is a rank, not a share. Choose another measure.")
     return name
 

@@ -10,8 +10,9 @@ from evaluation.core.graded.scoring import (
     EPIC_MAP,
     FULL_AP,
     BothDirections,
-    DirectionScores,
     Gain,
+    GradedScores,
+    above_random,
     score_rankings,
 )
 from evaluation.lab.analyses.fields import proxies_field
@@ -60,7 +61,7 @@ class ProxyNdcgOptions(ProxyOptions):
 def _compute(inputs: Inputs, options: ProxyNdcgOptions, progress: Progress) -> ProxyNdcgResult:
     proxies = load_proxies(inputs)
     rankings = {run.pk: deepest_lists(run) for run in inputs.runs}
-    scores: dict[tuple[int, str], DirectionScores] = {}
+    scores: dict[tuple[int, str], GradedScores] = {}
     parts = [
         (proxy, direction, runs)
         for proxy in proxies
@@ -87,8 +88,8 @@ def _compute(inputs: Inputs, options: ProxyNdcgOptions, progress: Progress) -> P
     }
 
 
-def _row(run: Run, proxy: LoadedProxy, scores: DirectionScores) -> NdcgRow:
-    linear = scores.ndcg[Gain.LINEAR]
+def _row(run: Run, proxy: LoadedProxy, scores: GradedScores) -> NdcgRow:
+    linear, full = scores.values[Gain.LINEAR.ndcg], scores.values[FULL_AP]
     return {
         "proxy": proxy.name,
         "run": run.name,
@@ -98,26 +99,22 @@ def _row(run: Run, proxy: LoadedProxy, scores: DirectionScores) -> NdcgRow:
         "queries": len(linear.queries),
         "left_out": linear.left_out,
         "gains": {gain.value: _figures(scores, gain) for gain in Gain},
-        "epic_map": scores.precision[EPIC_MAP].mean().value,
-        "full_ap": scores.precision[FULL_AP].mean().value,
-        "without_full": scores.precision[FULL_AP].left_out,
+        "epic_map": scores.mean(EPIC_MAP).value,
+        "full_ap": scores.mean(FULL_AP).value,
+        "without_full": full.left_out,
     }
 
 
-def _figures(scores: DirectionScores | BothDirections, gain: Gain) -> GainFigures:
-    if isinstance(scores, BothDirections):
-        ndcg, random = scores.ndcg(gain), scores.random(gain)
-    else:
-        ndcg, random = scores.ndcg[gain].mean(), scores.random[gain].mean()
+def _figures(scores: GradedScores | BothDirections, gain: Gain) -> GainFigures:
     return {
-        "ndcg": ndcg.value,
-        "random": random.value,
-        "above_random": scores.above_random(gain).value,
+        "ndcg": scores.mean(gain.ndcg).value,
+        "random": scores.mean(gain.random).value,
+        "above_random": above_random(scores, gain).value,
     }
 
 
 def _both_row(
-    both: BothRuns, proxy: LoadedProxy, scores: dict[tuple[int, str], DirectionScores]
+    both: BothRuns, proxy: LoadedProxy, scores: dict[tuple[int, str], GradedScores]
 ) -> BothRow:
     # In Wray et al. (2021), the rows of a relevance matrix are videos.
     found = BothDirections(
@@ -128,8 +125,8 @@ def _both_row(
         "run": both.to_video.name,
         "to_text": both.to_text.name,
         "gains": {gain.value: _figures(found, gain) for gain in Gain},
-        "epic_map": found.precision(EPIC_MAP).value,
-        "full_ap": found.precision(FULL_AP).value,
+        "epic_map": found.mean(EPIC_MAP).value,
+        "full_ap": found.mean(FULL_AP).value,
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from evaluation.core.people.agreement import count_opinions, percent_agreement
-from evaluation.core.relevance.corrected_scores import CORRECTABLE
+from evaluation.core.relevance.corrected_scores import is_correctable
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.label_noise import score_change_by_noise
 from evaluation.core.relevance.measures import parse_measure
@@ -62,7 +62,7 @@ def changes_by_noise(
     Unknown changes are left out. judged: the labels of the scores. known: original positives that
     count as relevant, regardless of their labels.
     """
-    wanted = [measure for measure in map(parse_measure, measures) if measure.name in CORRECTABLE]
+    wanted = [measure for measure in map(parse_measure, measures) if is_correctable(measure)]
     if not wanted:
         return {}
     noise = noise_of_labels(inputs, known)

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.enums import Scale
-from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH
+from evaluation.core.relevance.measures import MEDIAN_BEYOND_DEPTH
 from evaluation.models import Evaluation
 from evaluation.release.exports import open_export
 from evaluation.release.services import publish_label_set

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from evaluation.core.pools.bounds import divides_by_all
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.lab.analyses.charts import (
     DOTS,
@@ -174,7 +173,7 @@ def _describe_bounds(result: BoundsResult) -> str:
         "relevant pairs."
     )
     unlisted = max((row["unlisted_per_caption"] or 0 for row in result["judged"]), default=0)
-    divided = any(divides_by_all(parse_measure(row["measure"])) for row in result["rows"])
+    divided = any(parse_measure(row["measure"]).kind.divides_by_all for row in result["rows"])
     if not divided or unlisted < MANY_UNLISTED:
         return text
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict
 
-from evaluation.core.graded.scoring import EPIC_MAP, FULL_AP, Gain
+from evaluation.core.graded.scoring import Gain
 from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, name_of, quantity
 from evaluation.lab.analyses.old_results import Row
 from evaluation.lab.analyses.tables import Column, Table
@@ -82,8 +82,8 @@ def tables(result: ProxyNdcgResult) -> list[Table]:
                 Column("ndcg", "Mean nDCG, %", "percent"),
                 Column("random", "Random, %", "percent"),
                 Column("above_random", "Above random, %", "percent"),
-                Column("epic_map", f"{EPIC_MAP}, %", "percent"),
-                Column("full_ap", f"{FULL_AP}, %", "percent"),
+                Column("epic_map", "mAP (EPIC code), %", "percent"),
+                Column("full_ap", "AP at R = 1, %", "percent"),
             ],
             _both_rows(result),
             note="" if result["both"] else "No system has a run of each direction.",
@@ -98,8 +98,8 @@ def tables(result: ProxyNdcgResult) -> list[Table]:
                 Column("ndcg", "nDCG, %", "percent"),
                 Column("random", "Random, %", "percent"),
                 Column("above_random", "Above random, %", "percent"),
-                Column("epic_map", f"{EPIC_MAP}, %", "percent"),
-                Column("full_ap", f"{FULL_AP}, %", "percent"),
+                Column("epic_map", "mAP (EPIC code), %", "percent"),
+                Column("full_ap", "AP at R = 1, %", "percent"),
                 Column("queries", "Scored", "count"),
                 Column("left_out", "Left out", "count"),
                 Column("without_full", "Without R = 1", "count"),

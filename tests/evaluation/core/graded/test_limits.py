@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from evaluation.core.graded.comparison import PairsAbove, correlate, pairs_above
 from evaluation.core.graded.limits import recall_limits
 from evaluation.core.graded.means import NO_OWN, NO_VARIATION
-from evaluation.core.relevance.scoring import Score
+from evaluation.core.relevance.measure import Score
 from tests.evaluation.core.lists import by_similarity, lists_of
 
 # Ranks of the items of both queries: 3 1 2 4, and 1 2 3 4.

@@ -18,10 +18,11 @@ from evaluation.core.graded.scoring import (
     EPIC_MAP,
     FULL_AP,
     Gain,
+    above_random,
     score_both,
     score_ranking,
 )
-from evaluation.core.relevance.scoring import Score
+from evaluation.core.relevance.measure import Score
 from hearth.shared.errors import Cancelled
 from tests.evaluation.core.lists import by_similarity, lists_of
 
@@ -91,14 +92,14 @@ def test_scores_are_those_of_the_formulas(matrices, cells) -> None:
     rows, orders = relevance.tolist(), [in_order(row) for row in similarity.tolist()]
     for gain, function in GAINS.items():
         check(
-            scores.ndcg[gain],
+            scores.values[gain.ndcg],
             rows,
             lambda q, function=function: slow_ndcg(rows[q], orders[q], function),
             any,
         )
     for name, function in ((EPIC_MAP, slow_epic_map), (FULL_AP, slow_ap)):
         check(
-            scores.precision[name],
+            scores.values[name],
             rows,
             lambda q, function=function: function(rows[q], orders[q]),
             lambda row: 1 in row,
@@ -113,7 +114,7 @@ def test_the_random_expectation_is_the_mean_over_all_orders(matrices) -> None:
     rows = relevance.tolist()
     for gain, function in GAINS.items():
         check(
-            scores.random[gain],
+            scores.values[gain.random],
             rows,
             lambda q, function=function: slow_random(rows[q], function),
             any,
@@ -125,10 +126,10 @@ def test_scores_are_shares_and_the_best_order_has_an_ndcg_of_1(matrices) -> None
     relevance, similarity = matrices
     scores = score_ranking(relevance, by_similarity(similarity))
     best = score_ranking(relevance, by_similarity(relevance))
-    for values in (*scores.ndcg.values(), *scores.random.values(), *scores.precision.values()):
+    for values in scores.values.values():
         assert ((values.values >= 0) & (values.values <= 1 + 1e-12)).all()
     for gain in Gain:
-        assert best.ndcg[gain].values == pytest.approx(1.0)
+        assert best.values[gain.ndcg].values == pytest.approx(1.0)
 
 
 # --- exact values ---------------------------------------------------------------------------------
@@ -136,21 +137,21 @@ def test_scores_are_shares_and_the_best_order_has_an_ndcg_of_1(matrices) -> None
 
 def test_map_of_the_epic_kitchens_code_is_not_average_precision() -> None:
     scores = score_ranking(np.array([[0.5, 1.0]]), by_similarity(np.array([[0.9, 0.1]])))
-    assert scores.precision[EPIC_MAP].mean() == Score(0.75, 1)
-    assert scores.precision[FULL_AP].mean() == Score(0.5, 1)
+    assert scores.mean(EPIC_MAP) == Score(0.75, 1)
+    assert scores.mean(FULL_AP) == Score(0.5, 1)
 
 
 def test_equally_similar_items_keep_their_order() -> None:
     relevance, similarity = np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.5, 0.5, 0.9, 0.9]])
     assert by_similarity(similarity).items.tolist() == [[2, 3, 0, 1]]
     scores = score_ranking(relevance, by_similarity(similarity.astype(np.float16)))
-    assert scores.precision[FULL_AP].mean() == Score((1 / 2 + 2 / 4) / 2, 1)
+    assert scores.mean(FULL_AP) == Score((1 / 2 + 2 / 4) / 2, 1)
 
 
 def test_queries_without_relevance_are_left_out_and_counted() -> None:
     relevance = np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 1.0]])
     scores = score_ranking(relevance, by_similarity(np.array([[2.0, 1.0]] * 3)))
-    ndcg, full = scores.ndcg[Gain.LINEAR], scores.precision[FULL_AP]
+    ndcg, full = scores.values[Gain.LINEAR.ndcg], scores.values[FULL_AP]
     assert (ndcg.queries.tolist(), ndcg.left_out, ndcg.reason) == ([1, 2], 1, NO_RELEVANT)
     assert ndcg.values.tolist() == [1.0, 0.0]
     assert (full.queries.tolist(), full.left_out, full.reason) == ([2], 2, NO_FULL)
@@ -161,10 +162,10 @@ def test_a_score_without_any_query_is_undefined() -> None:
     zeros = np.zeros((2, 3))
     scores = score_both(zeros, by_similarity(zeros), by_similarity(zeros.T))
     nothing = Score(None, 0, NO_QUERY_LEFT)
-    assert scores.rows.ndcg[Gain.PAPER].mean() == nothing
-    assert scores.ndcg(Gain.PAPER) == nothing
-    assert scores.precision(EPIC_MAP) == nothing
-    assert scores.above_random(Gain.PAPER) == nothing
+    assert scores.rows.mean(Gain.PAPER.ndcg) == nothing
+    assert scores.mean(Gain.PAPER.ndcg) == nothing
+    assert scores.mean(EPIC_MAP) == nothing
+    assert above_random(scores, Gain.PAPER) == nothing
     assert score_ranking(zeros[:0], by_similarity(zeros[:0])).n_queries == 0
 
 
@@ -172,15 +173,15 @@ def test_both_directions_have_equal_weight() -> None:
     """Scores are the mean of the two directions, although these have 1 and 2 queries."""
     relevance, similarity = np.array([[0.0, 1.0]]), np.array([[0.9, 0.1]])
     scores = score_both(relevance, by_similarity(similarity), by_similarity(similarity.T))
-    assert scores.rows.ndcg[Gain.LINEAR].mean() == Score(0.0, 1)
-    assert scores.columns.ndcg[Gain.LINEAR].mean() == Score(1.0, 1)
-    assert scores.columns.ndcg[Gain.LINEAR].left_out == 1
-    assert scores.ndcg(Gain.LINEAR) == Score(0.5, 2)
-    assert scores.random(Gain.LINEAR) == Score(0.75, 2)
-    assert scores.precision(FULL_AP) == Score(0.75, 2)
-    assert scores.above_random(Gain.LINEAR) == Score(-1.0, 2)
-    assert scores.rows.above_random(Gain.LINEAR) == Score(-1.0, 1)
-    assert scores.columns.above_random(Gain.LINEAR) == Score(None, 1, ALL_EQUAL)
+    assert scores.rows.mean(Gain.LINEAR.ndcg) == Score(0.0, 1)
+    assert scores.columns.mean(Gain.LINEAR.ndcg) == Score(1.0, 1)
+    assert scores.columns.values[Gain.LINEAR.ndcg].left_out == 1
+    assert scores.mean(Gain.LINEAR.ndcg) == Score(0.5, 2)
+    assert scores.mean(Gain.LINEAR.random) == Score(0.75, 2)
+    assert scores.mean(FULL_AP) == Score(0.75, 2)
+    assert above_random(scores, Gain.LINEAR) == Score(-1.0, 2)
+    assert above_random(scores.rows, Gain.LINEAR) == Score(-1.0, 1)
+    assert above_random(scores.columns, Gain.LINEAR) == Score(None, 1, ALL_EQUAL)
 
 
 def test_lists_are_scored_to_their_depth() -> None:
@@ -189,12 +190,12 @@ def test_lists_are_scored_to_their_depth() -> None:
     scores = score_ranking(relevance, lists_of([[3, 2]], 4))
     best = 1 + 1 / log2(3) + 0.5 / 2
     assert scores.depth == 2
-    ndcg, random = scores.ndcg[Gain.LINEAR].mean(), scores.random[Gain.LINEAR].mean()
+    ndcg, random = scores.mean(Gain.LINEAR.ndcg), scores.mean(Gain.LINEAR.random)
     assert ndcg.value == pytest.approx(1 / log2(3) / best)
     assert random.value == pytest.approx(2.5 / 4 * (1 + 1 / log2(3)) / best)
-    assert scores.precision[FULL_AP].mean() == Score(1 / 2 / 2, 1)
+    assert scores.mean(FULL_AP) == Score(1 / 2 / 2, 1)
     empty = score_ranking(relevance, lists_of([[-1, -1]], 4))
-    assert empty.ndcg[Gain.LINEAR].mean() == Score(0.0, 1)
+    assert empty.mean(Gain.LINEAR.ndcg) == Score(0.0, 1)
 
 
 def test_wrong_input() -> None:

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.pools.bounds import Bounds, bound_scores, divides_by_all
+from evaluation.core.pools.bounds import Bounds, bound_scores
 from evaluation.core.pools.incomplete import condense
 from evaluation.core.relevance.judged import Judged, look_up_gains, with_positives
-from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
-from evaluation.core.relevance.scoring import (
+from evaluation.core.relevance.measure import NO_QUERIES, Score
+from evaluation.core.relevance.measures import (
+    DEFAULT_MEASURES,
     MEDIAN_BEYOND_DEPTH,
-    NO_QUERIES,
-    RunScores,
-    Score,
-    score_run,
+    Measure,
+    parse_measure,
 )
+from evaluation.core.relevance.scoring import RunScores, score_run
 from pooling.core.ranked_lists import RankedLists
 from tests.evaluation.core.lists import lists_of
 from tests.evaluation.core.pools.test_leave_out import as_pairs, make_judged
@@ -160,7 +160,7 @@ def test_bounds_are_the_extremes_of_all_grades_of_all_pairs(
         values = scores.per_query(measure)
         _, upper, lower_all = bounds_of(result, measure)
         assert [lower_all, upper] == near([values.min(), values.max()]), measure
-        if not divides_by_all(measure):
+        if not measure.kind.divides_by_all:
             assert lower_all == bounds_of(result, measure)[0]
 
 

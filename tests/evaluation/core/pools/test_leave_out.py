@@ -20,8 +20,9 @@ from evaluation.core.pools.leave_out import (
     leave_one_out,
 )
 from evaluation.core.relevance.judged import Judged, with_positives
-from evaluation.core.relevance.measures import parse_measure
-from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH, NO_QUERIES, score_run
+from evaluation.core.relevance.measure import NO_QUERIES
+from evaluation.core.relevance.measures import MEDIAN_BEYOND_DEPTH, parse_measure
+from evaluation.core.relevance.scoring import score_run
 from pooling.core.ranked_lists import RankedLists
 from tests.evaluation.core.lists import lists_of
 from tests.evaluation.core.relevance.test_scoring import random_judged, random_run

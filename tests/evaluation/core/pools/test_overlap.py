@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from evaluation.core.pools import overlap
 from evaluation.core.pools.overlap import Overlap, PairOverlap, compare_all_runs, compare_runs
-from evaluation.core.relevance.scoring import NO_QUERIES, Score
+from evaluation.core.relevance.measure import NO_QUERIES, Score
 from pooling.core.ranked_lists import RankedLists
 from tests.evaluation.core.lists import lists_of
 

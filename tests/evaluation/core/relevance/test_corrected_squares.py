@@ -7,9 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from evaluation.core.relevance.corrected_scores import CORRECTABLE, locate, score_relevance
+from evaluation.core.relevance.corrected_scores import is_correctable, locate, score_relevance
 from evaluation.core.relevance.corrected_squares import noise_variances, square_relevance
-from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.measure import KINDS
+from evaluation.core.relevance.measures import Measure, parse_measure
 from tests.evaluation.core.lists import lists_of
 
 MEASURES = [
@@ -22,7 +23,9 @@ RANKED, JUDGED = lists_of([[3, 0, 6, 5, 1]], 7), np.arange(6)
 
 
 def test_every_correctable_measure_is_tested() -> None:
-    assert {measure.name for measure in MEASURES} == set(CORRECTABLE)
+    assert {measure.name for measure in MEASURES} == {
+        name for name in KINDS if is_correctable(Measure(name, 3 if name in "CPRJudged" else None))
+    }
 
 
 @pytest.mark.parametrize("truth", [(1, 0, 0, 1, 0, 1), (0, 0, 1, 0, 0, 0), (0,) * 6, (1,) * 6])

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.measure import Parameter
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
+from evaluation.core.relevance.scoring import score_run
 from hearth.shared.errors import InvalidInput
+from tests.evaluation.core.lists import lists_of
 
 NAMES = (
     "C@1 C@250 R@7 P@10 AP AP@10 AP(found) AP(found)@10 RR RR@5 nDCG nDCG@3 nDCG(exp) "
-    "nDCG(exp)@20 MedR MeanR Judged@10"
+    "nDCG(exp)@20 MedR MeanR Judged@10 R@1(tIoU>=0.5) R@5(tIoU>0.3) AP(tIoU>=0.75) mAP(epic) "
+    "nDCG@10(gain=linear) nDCG(gain=exp) nDCG(gain=exp,order=random) nDCG@5(gain=exp,tIoU>0.7)"
 ).split()
 
 
@@ -23,7 +28,10 @@ def test_text_of_a_parsed_name_is_the_name(name: str) -> None:
 def test_names_are_parsed() -> None:
     assert parse_measure("AP(found)@10") == Measure("AP(found)", 10)
     assert parse_measure("AP") == Measure("AP")
+    assert parse_measure("R@1(tIoU>=0.5)") == Measure("R", 1, (Parameter("tIoU", ">=", 0.5),))
     assert len({parse_measure(name) for name in NAMES}) == len(NAMES)
+    # Equal measures have equal texts, whatever the order of the parameters and the zeros.
+    assert str(parse_measure("nDCG@5(tIoU>0.70,gain=exp)")) == "nDCG@5(gain=exp,tIoU>0.7)"
 
 
 @pytest.mark.parametrize(
@@ -53,12 +61,39 @@ KNOWN = (
         ("C", "measure 'C' needs a cutoff, as in 'C@10'"),
         ("Judged", "measure 'Judged' needs a cutoff, as in 'Judged@10'"),
         ("MedR@10", "measure 'MedR' takes no cutoff"),
+        *(
+            (text, f"wrong parameters of {text!r}; known parameters: {known}")
+            for text, known in (
+                ("C@1(gain=linear)", "none"),
+                ("R@1(tIoU=0.5)", "tIoU>=x"),
+                ("R@1(tIoU>=1.5)", "tIoU>=x"),
+                ("R@1(tIoU>=0.3,tIoU>=0.5)", "tIoU>=x"),
+                ("nDCG(gain=cubic)", "gain=linear|exp, tIoU>=x, order=random"),
+            )
+        ),
+        ("nDCG(gain)", f"unknown measure 'nDCG(gain)'; known measures: {KNOWN}"),
+        ("nDCG(gain~exp)", f"unknown measure 'nDCG(gain~exp)'; known measures: {KNOWN}"),
     ],
 )
 def test_bad_name_is_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse_measure(text)
     assert str(refused.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "needed"),
+    [
+        ("R@1(tIoU>=0.5)", "labels and lists of moments"),
+        ("nDCG(order=random)", "a proxy"),
+        ("mAP(epic)", "a proxy"),
+    ],
+)
+def test_a_measure_of_more_than_labels_of_videos_is_not_computed(text: str, needed: str) -> None:
+    nothing = Judged.from_pairs([], [], [], n_queries=1, n_videos=1)
+    with pytest.raises(InvalidInput) as refused:
+        score_run(lists_of([[0]], 1), nothing, [parse_measure(text)])
+    assert str(refused.value) == f"measure '{text}' needs {needed}"
 
 
 def test_cutoff_out_of_bounds_is_refused() -> None:

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from evaluation.core.relevance import judged as relevance
 from evaluation.core.relevance import scoring
 from evaluation.core.relevance.judged import Judged, with_positives
-from evaluation.core.relevance.measures import DEFAULT_MEASURES, parse_measure
-from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH, NO_QUERIES, Score, score_run
+from evaluation.core.relevance.measure import NO_QUERIES, Score
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, MEDIAN_BEYOND_DEPTH, parse_measure
+from evaluation.core.relevance.scoring import score_run
 from pooling.core.ranked_lists import RankedLists
 from tests.evaluation.core.lists import lists_of
 
@@ -53,6 +54,8 @@ HAND_TABLE: dict[str, list[float]] = {
     "nDCG": [(2 + 1 / 2) / (3 + 2 / log2(3) + 1 / 2), 1 / log2(3), 0, 0, 0],
     "nDCG@2": [2 / (3 + 2 / log2(3)), 1 / log2(3), 0, 0, 0],
     "nDCG(exp)": [(3 + 1 / 2) / (7 + 3 / log2(3) + 1 / 2), 1 / log2(3), 0, 0, 0],
+    "nDCG(gain=exp)": [(3 + 1 / 2) / (7 + 3 / log2(3) + 1 / 2), 1 / log2(3), 0, 0, 0],
+    "nDCG@2(gain=linear)": [2 / (3 + 2 / log2(3)), 1 / log2(3), 0, 0, 0],
     "MedR": [1, 2, 5, 5, 5],
     "MeanR": [1, 2, 5, 5, 5],
     "Judged@1": [1, 0, 0, 1, 0],

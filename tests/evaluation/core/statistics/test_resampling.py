@@ -13,7 +13,7 @@ from scipy import stats
 
 from evaluation.core.arrays import FloatArray
 from evaluation.core.people.alpha import NO_VARIATION, Interval
-from evaluation.core.relevance.scoring import NO_QUERIES
+from evaluation.core.relevance.measure import NO_QUERIES
 from evaluation.core.statistics import resampling
 from evaluation.core.statistics.resampling import (
     ONE_CLUSTER,

@@ -13,7 +13,7 @@ from scipy import stats
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.agreement import Estimate
 from evaluation.core.people.alpha import NO_VARIATION
-from evaluation.core.relevance.scoring import NO_QUERIES
+from evaluation.core.relevance.measure import NO_QUERIES
 from evaluation.core.statistics.randomisation import PValue
 from evaluation.core.statistics.resampling import ONE_CLUSTER, ONE_QUERY, mean_interval
 from evaluation.core.statistics.significance import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluation.core.people.agreement import Estimate
 from evaluation.core.people.alpha import NO_VARIATION, Interval
-from evaluation.core.relevance.scoring import NO_QUERIES
+from evaluation.core.relevance.measure import NO_QUERIES
 from evaluation.core.statistics.resampling import ONE_QUERY, mean_interval
 from evaluation.core.statistics.slices import (
     AGREE,
