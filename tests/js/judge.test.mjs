@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
 
-import { pass, settle } from "./browser.mjs";
+import { load, pass, settle } from "./browser.mjs";
 import { Room, SETTLED_MS } from "./room.mjs";
 
 const said = () => room.part("live").textContent;
@@ -589,4 +589,21 @@ describe("training", () => {
     await room.press("z");
     assert.equal(room.state, "feedback");
   });
+});
+
+test("a kind of question that only names its answers has all other sentences", async () => {
+  room = await Room.open();
+  const { Question } = await load("question");
+  class Words extends Question {
+    textOf({ words }) {
+      return words;
+    }
+  }
+  const item = { words: "a dog runs" };
+  const question = new Words({});
+  assert.equal(question.textOfAnswered(item), "a dog runs. Next video.");
+  assert.equal(question.textOfEarlier(item), "Your earlier answer: a dog runs");
+  assert.equal(question.answeredElsewhere, "You have answered this video in another tab. Next video.");
+  assert.deepEqual([true, false].map((is_right) => question.verdict({ is_right })), ["Correct", "Wrong"]);
+  assert.deepEqual([question.captionOf(item), question.actions], ["", {}]);
 });
