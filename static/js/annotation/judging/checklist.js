@@ -41,8 +41,8 @@ export class Checklist {
 
   // The actions, under their names in the key bindings.
   get actions() {
-    const places = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-    return Object.fromEntries(places.map((place) => [`mark-${place + 1}`, () => this.toggle(place)]));
+    const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    return Object.fromEntries(digits.map((digit) => [`mark-${digit}`, () => this.toggle(digit - 1)]));
   }
 
   toggle(place) {
