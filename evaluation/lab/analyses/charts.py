@@ -41,6 +41,7 @@ SERIES_KINDS = {
 
 BARS = {"type": "bar", "tooltip": True}
 LINES = {"type": "line", "point": True, "tooltip": True}
+PATHS = {"type": "line", "point": {"size": 80}, "tooltip": True}
 DOTS = {"type": "point", "size": 60, "tooltip": True}
 # Hidden from screen readers, because the dot on each line carries the value.
 RULES = {"type": "rule", "strokeWidth": 2, "opacity": 0.6, "aria": False}
@@ -212,6 +213,25 @@ def melt(
         for row in data_of(rows)
         for name, title in series.items()
     ]
+
+
+def score_axis(name: str = "score", title: str = "Score", **more: Any) -> Encoding:
+    """Return the encoding of scores, on a scale that need not begin at 0."""
+    return quantity(name, title, axis={"format": PERCENT, **more}, scale={"zero": False})
+
+
+def dots_by_measure(
+    rows: Sequence[Row], x: Encoding, height: int = 26, **encoding: Encoding
+) -> dict[str, Any]:
+    """Return a view for each measure, with a dot for each row of a run, on its line if it has one.
+
+    height: of a run, in pixels. encoding: that of dots and lines, such as the color.
+    """
+    size = {"width": 300, "height": {"step": height}}
+    encoding = {"y": name_of("run"), **encoding}
+    if "low" in rows[0]:
+        return by_measure(rows, {**size, **dots_on_lines(rows, x, **encoding)})
+    return by_measure(rows, {**size, "mark": DOTS, "encoding": {"x": x, **encoding}})
 
 
 def bars(rows: Sequence[Any], x: Encoding, y: Encoding, group: Encoding) -> dict[str, Any]:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from evaluation.core.pools.coverage import cover_ranks, judged_shares, pool_depths
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import PERCENT, Chart, lines, melt, name_of, quantity, step
 from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import Run, Score, Shown
-from evaluation.lab.analyses.tables import Table
 from hearth.shared.progress import Progress
 
 JUDGED_AT = (
@@ -57,34 +56,30 @@ class PoolRow:
 
 @dataclass(frozen=True, slots=True)
 class Result(results.Result):
-    ranks: list[RankRow]
-    pools: list[PoolRow]
+    pools: Annotated[list[PoolRow], Tabled("pools", "Pools of all these runs, by depth")]
+    ranks: Annotated[list[RankRow], Tabled("ranks", "Each run by rank", JUDGED_AT)]
 
-    def tables(self) -> list[Table]:
+    def charts(self) -> list[charts.Chart]:
+        share = charts.quantity(
+            "share", "Judged", axis={"format": charts.PERCENT}, scale={"domain": [0, 1]}
+        )
         return [
-            self.table("pools", "Pools of all these runs, by depth", PoolRow, self.pools),
-            self.table("ranks", "Each run by rank", RankRow, self.ranks, note=JUDGED_AT),
-        ]
-
-    def charts(self) -> list[Chart]:
-        share = quantity("share", "Judged", axis={"format": PERCENT}, scale={"domain": [0, 1]})
-        return [
-            Chart(
+            charts.Chart(
                 "ranks",
                 "Judged share at each rank",
                 "For each run, a line shows the judged share of the results at each rank. It falls "
                 "at ranks that are deeper than the pool.",
-                lines(self.ranks, step("rank", "Rank"), share, name_of("run")),
+                charts.lines(self.ranks, charts.step("rank", "Rank"), share, charts.name_of("run")),
             ),
-            Chart(
+            charts.Chart(
                 "pools",
                 "Size of a pool by its depth",
                 "Three rising lines over the depth: all pairs, judged pairs, relevant pairs.",
-                lines(
-                    melt(self.pools, "depth", COUNTED, "count", "of"),
-                    step("depth", "Depth"),
-                    quantity("count", "Pairs"),
-                    name_of("of", order=list(COUNTED.values())),
+                charts.lines(
+                    charts.melt(self.pools, "depth", COUNTED, "count", "of"),
+                    charts.step("depth", "Depth"),
+                    charts.quantity("count", "Pairs"),
+                    charts.name_of("of", order=list(COUNTED.values())),
                 ),
             ),
         ]
@@ -110,7 +105,7 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
         PoolRow(pool.depth, pool.pairs, pool.judged, pool.relevant, pool.pairs - pool.judged)
         for pool in pool_depths(runs, inputs.judged, max(depth, 1))
     ]
-    return Result(rows, pools)
+    return Result(pools, rows)
 
 
 COVERAGE = Analysis(

@@ -5,25 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
-import numpy as np
-
 from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 from evaluation.core.statistics.resampling import difference_interval
 from evaluation.core.texts.equal_captions import added_codes, captions_with_equals, frequent_texts
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    BY_LABELS,
-    DOTS,
-    ORIGINAL_POSITIVES,
-    RULES,
-    Chart,
-    by_measure,
-    low_high,
-    name_of,
-    quantity,
-    spans,
-)
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.rows import (
@@ -42,7 +28,7 @@ from hearth.shared.progress import Progress
 from pooling.core.equal_texts import first_equal
 from pooling.enums import EqualTexts
 
-BY = {"original": ORIGINAL_POSITIVES, "labelled": BY_LABELS}
+BY = {"original": charts.ORIGINAL_POSITIVES, "labelled": charts.BY_LABELS}
 # A text that adds at least this share of the added positives may be a careless caption.
 SUSPICIOUS = 0.1
 UNCHANGED = "By this rule, equal captions add no positives. The scores do not change."
@@ -198,7 +184,7 @@ class Result(results.WithIntervals):
             ),
         ]
 
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         if not self.added:
             return []
         rows = [
@@ -207,30 +193,27 @@ class Result(results.WithIntervals):
                 "measure": row.measure,
                 "by": BY[row.by],
                 "difference": row.difference,
-                **low_high(row.interval),
+                **charts.low_high(row.interval),
             }
             for row in self.rows
         ]
-        gain = quantity("difference", "Gain", axis={"format": "+.1%"})
-        bounds = {"x": {**gain, "field": "low"}, "x2": {"field": "high"}}
-        plot = {
-            "width": 300,
-            "height": {"step": 26},
-            "encoding": {"y": name_of("run"), "color": name_of("by", order=list(BY.values()))},
-            "layer": [
-                {"mark": RULES, "encoding": {"x": {"datum": 0}}},
-                *spans(rows, bounds),
-                {"mark": DOTS, "encoding": {"x": gain}},
-            ],
-        }
+        gain = charts.quantity("difference", "Gain", axis={"format": "+.1%"})
+        dots = charts.dots_on_lines(
+            rows,
+            gain,
+            y=charts.name_of("run"),
+            color=charts.name_of("by", order=list(BY.values())),
+        )
+        dots["layer"].insert(0, {"mark": charts.RULES, "encoding": {"x": {"datum": 0}}})
+        plot = {"width": 300, "height": {"step": 26}, **dots}
         return [
-            Chart(
+            charts.Chart(
                 "gain",
                 "Gain from the positives of equal captions",
                 "Each measure has a dot for each run: the score with the positives of equal "
                 "captions minus the score without them. The dot is on a line that shows its "
                 "interval.",
-                by_measure(rows, plot, same_scale=True),
+                charts.by_measure(rows, plot, same_scale=True),
             )
         ]
 
@@ -281,19 +264,12 @@ def _rows(
     """Return the scores of each run with and without the positives of equal captions."""
     plain = inputs.values_of(before, options.measures)
     added = inputs.values_of(after, options.measures)
-    rng = np.random.default_rng(options.seed)
+    drawn = options.drawing(inputs)
     rows: list[GainRow] = []
     for measure in options.measures:
         for name, values in plain[measure].items():
             others = added[measure][name]
-            interval = difference_interval(
-                others,
-                values,
-                options.resamples,
-                rng=rng,
-                confidence=options.confidence,
-                clusters=inputs.clusters(options.unit),
-            )
+            interval = difference_interval(others, values, **drawn)
             means = mean_of(values), mean_of(others), mean_of(others - values)
             rows.append(GainRow(by, name, measure, *means, interval.ends))
     return rows

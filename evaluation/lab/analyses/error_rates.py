@@ -25,7 +25,7 @@ from evaluation.core.relevance.noisy_labels import (
 )
 from evaluation.lab.analyses import options
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.rows import Ends, Interval, Score, Shown
+from evaluation.lab.analyses.rows import Ends, Interval, Score, Shown, row_of
 from evaluation.lab.selectors import gold_answers
 from hearth.shared.options import Option
 
@@ -165,19 +165,17 @@ def rates_row(
     source: str, estimate: RatesEstimate, used: str | None, confidence: float
 ) -> RatesRow:
     rates = estimate.rates
-    return RatesRow(
-        source,
-        source == used,
-        None if rates is None else rates.false_alarm,
-        ends_of(estimate.interval(0, confidence)),
-        None if rates is None else rates.isolated,
-        None if rates is None else rates.not_isolated,
-        None if rates is None else rates.miss,
-        ends_of(estimate.interval(1, confidence)),
-        estimate.prevalence,
-        estimate.pairs,
-        estimate.disagreements,
-        estimate.undefined,
+    return row_of(
+        RatesRow,
+        estimate,
+        source=source,
+        used=source == used,
+        false_alarm=None if rates is None else rates.false_alarm,
+        false_alarm_interval=ends_of(estimate.interval(0, confidence)),
+        alone=None if rates is None else rates.isolated,
+        beside=None if rates is None else rates.not_isolated,
+        miss=None if rates is None else rates.miss,
+        miss_interval=ends_of(estimate.interval(1, confidence)),
     )
 
 

@@ -78,9 +78,9 @@ def tau_columns(n_systems: int, *columns: Column) -> list[Column]:
     return list(columns) if n_systems >= FEWEST_SYSTEMS else []
 
 
-def without_tau(n_systems: int, *names: str) -> tuple[str, ...]:
-    """Return the names of the columns of Kendall's tau if it compares too few systems."""
-    return () if n_systems >= FEWEST_SYSTEMS else names
+def hides_tau(n_systems: int) -> bool:
+    """Return whether Kendall's tau is hidden, because it compares too few systems."""
+    return n_systems < FEWEST_SYSTEMS
 
 
 def tau_note(n_systems: int) -> str:

@@ -11,7 +11,7 @@ from annotation.selectors.campaigns import confirming_campaigns
 from evaluation.core.arrays import FloatArray, IntArray, dense_groups
 from evaluation.core.relevance.corrected_scores import is_correctable
 from evaluation.core.relevance.deciding import expect_confirmation
-from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
+from evaluation.core.relevance.label_noise import Resamples, correct_scores
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.noisy_labels import (
     NoisyLabels,
@@ -19,18 +19,8 @@ from evaluation.core.relevance.noisy_labels import (
     rank_strata,
 )
 from evaluation.core.relevance.scoring import score_run
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    PERCENT,
-    Chart,
-    by_measure,
-    dots_on_lines,
-    melt,
-    name_of,
-    offset,
-    quantity,
-)
 from evaluation.lab.analyses.error_rates import (
     ANNOTATORS,
     DOUBLE,
@@ -47,6 +37,7 @@ from evaluation.lab.analyses.error_rates import (
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.noise import LabelNoise, corrected_bounds, sharing_of
+from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import (
     Ends,
     Interval,
@@ -56,8 +47,8 @@ from evaluation.lab.analyses.rows import (
     Score,
     Shown,
     mean_of,
+    row_of,
 )
-from evaluation.lab.analyses.tables import Table
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import judgments_of_captions, label_set_labels
 from hearth.shared.errors import InvalidInput
@@ -176,68 +167,59 @@ class Result(results.WithIntervals):
     ]
     annotators: int
     left_out: Annotated[int, Shown(doc="number of labels that the correction does not use")]
-    rates: list[RatesRow]
-    scores: list[NoiseRow]
+    scores: Annotated[list[NoiseRow], Tabled("scores", "Raw and corrected scores", BOTH_INTERVALS)]
+    rates: Annotated[
+        list[RatesRow],
+        Tabled(
+            "rates",
+            "Error rates of one label",
+            "False alarms are “relevant” labels of pairs that are not relevant. Misses are “not "
+            "relevant” labels of relevant pairs. A pair is isolated if no other pair of its "
+            "caption is labelled relevant.",
+            columns="source_used false_alarm false_alarm_interval alone beside miss miss_interval "
+            "prevalence pairs disagreements undefined",
+        ),
+    ]
     raw: Annotated[list[RawRow], Shown(doc="the raw scores, even if the error rates are unknown")]
-    labels: list[StratumRow]
-    deciding: list[SolePositivesRow]
+    labels: Annotated[
+        list[StratumRow],
+        Tabled(
+            "labels",
+            "Reliability of the labels",
+            "Original positives are left out if they count as relevant.",
+        ),
+    ]
+    deciding: Annotated[
+        list[SolePositivesRow],
+        Tabled(
+            "deciding",
+            "Sole positives",
+            "If the top k of a caption contains a single positive, C@k depends on its label. A "
+            "second label of each sole positive, and a third label if the two differ, corrects "
+            "most of the wrong labels (“confirmation”).",
+        ),
+    ]
 
-    def tables(self) -> list[Table]:
-        return [
-            self.table(
-                "scores", "Raw and corrected scores", NoiseRow, self.scores, note=BOTH_INTERVALS
-            ),
-            self.table(
-                "rates",
-                "Error rates of one label",
-                RatesRow,
-                self.rates,
-                columns="source_used false_alarm false_alarm_interval alone beside miss "
-                "miss_interval prevalence pairs disagreements undefined",
-                note="False alarms are “relevant” labels of pairs that are not relevant. Misses "
-                "are “not relevant” labels of relevant pairs. A pair is isolated if no other pair "
-                "of its caption is labelled relevant.",
-            ),
-            self.table(
-                "labels",
-                "Reliability of the labels",
-                StratumRow,
-                self.labels,
-                note="Original positives are left out if they count as relevant.",
-            ),
-            self.table(
-                "deciding",
-                "Sole positives",
-                SolePositivesRow,
-                self.deciding,
-                note="If the top k of a caption contains a single positive, C@k depends on its "
-                "label. A second label of each sole positive, and a third label if the two "
-                "differ, corrects most of the wrong labels (“confirmation”).",
-            ),
-        ]
-
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         if not self.scores:
             return []
         kinds = {"raw": "Raw", "corrected": "Corrected"}
         intervals = {"raw": "raw_interval", "corrected": "interval"}
-        rows = melt(self.scores, "run measure", kinds, "score", "labels", intervals)
-        axis = {"format": PERCENT, "tickCount": 5}
-        kind = name_of("labels", order=[*kinds.values()])
-        dots = dots_on_lines(
-            rows,
-            quantity("score", "Score", axis=axis, scale={"zero": False}),
-            y=name_of("run"),
-            yOffset=offset(kind),
-            color=kind,
-        )
+        rows = charts.melt(self.scores, "run measure", kinds, "score", "labels", intervals)
+        kind = charts.name_of("labels", order=[*kinds.values()])
         return [
-            Chart(
+            charts.Chart(
                 "scores",
                 "Raw and corrected scores with their intervals",
                 "Each measure has two dots for each run: the raw and the corrected score. Each "
                 "dot is on a line that shows its interval.",
-                by_measure(rows, {"width": 300, "height": {"step": 18}, **dots}),
+                charts.dots_by_measure(
+                    rows,
+                    charts.score_axis(tickCount=5),
+                    18,
+                    yOffset=charts.offset(kind),
+                    color=kind,
+                ),
             )
         ]
 
@@ -364,22 +346,15 @@ def _scores(
         name: corrected_bounds(noise, ranked, measures, confidence)
         for name, ranked in inputs.ranked.items()
     }
-    return [_score_row(row, bounds[row.run].get(row.measure)) for row in rows]
-
-
-def _score_row(row: NoisyScore, bounds: Ends | None) -> NoiseRow:
-    return NoiseRow(
-        row.run,
-        str(row.measure),
-        row.raw,
-        ends_of(row.raw_interval),
-        row.corrected,
-        ends_of(row.interval),
-        list(row.fixed_interval),
-        bounds,
-        row.change,
-        ends_of(row.change_interval),
-    )
+    return [
+        row_of(
+            NoiseRow,
+            row,
+            measure=str(row.measure),
+            bounds_corrected=bounds[row.run].get(row.measure),
+        )
+        for row in rows
+    ]
 
 
 def _strata_rows(
@@ -413,17 +388,16 @@ def _sole_positives(
     rates = estimates.used_rates
     if rates is None:
         return []
-    found = (
-        (name, measure, expect_confirmation(ranked, inputs.judged, measure.cutoff, labels, rates))
+    return [
+        row_of(
+            SolePositivesRow,
+            expect_confirmation(ranked, inputs.judged, measure.cutoff, labels, rates),
+            run=name,
+            measure=str(measure),
+        )
         for measure in measures
         if measure.name == "C" and measure.cutoff is not None
         for name, ranked in inputs.ranked.items()
-    )
-    return [
-        SolePositivesRow(
-            name, str(measure), of.deciding, of.to_confirm, of.wrong, of.score, of.confirmed
-        )
-        for name, measure, of in found
     ]
 
 

@@ -17,9 +17,8 @@ from evaluation.core.people.agreement_figures import (
     figures_of,
 )
 from evaluation.core.people.alpha import alpha_in_words, alpha_interval, krippendorff_alpha
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import Chart, bars, count, melt, name_of, step
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.rows import Ends, Score, Shown, from_json
 from evaluation.lab.analyses.tables import Table
@@ -207,18 +206,18 @@ class Result(results.Result, OutcomeCounts, Agreement):
             "only if two labels differ, which makes alpha too high."
         ]
 
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         order = [OUTCOMES[key] for key in ("irrelevant", "relevant", "undecided")]
         return [
-            Chart(
+            charts.Chart(
                 "by-number",
                 "Pairs by their number of labels",
                 "Bars of pairs for each number of labels: relevant, not relevant, undecided.",
-                bars(
-                    melt(self.by_number, "labels", OUTCOMES, "pairs", "outcome"),
-                    step("labels", "Labels of the pair"),
-                    count("pairs", "Pairs (log)"),
-                    name_of("outcome", order=order),
+                charts.bars(
+                    charts.melt(self.by_number, "labels", OUTCOMES, "pairs", "outcome"),
+                    charts.step("labels", "Labels of the pair"),
+                    charts.count("pairs", "Pairs (log)"),
+                    charts.name_of("outcome", order=order),
                 ),
             )
         ]

@@ -14,21 +14,10 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.statistics.rank_stability import RankStability, rank_stability
 from evaluation.core.statistics.ties import rank_systems
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    PERCENT,
-    Chart,
-    data_of,
-    dots_on_lines,
-    low_high,
-    name_of,
-    quantity,
-    spec,
-    step,
-)
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.intervals import resampled_by, tau_note, without_tau
+from evaluation.lab.analyses.intervals import hides_tau, resampled_by, tau_note
 from evaluation.lab.analyses.noise import (
     ALL_POSITIVES,
     DRAWS,
@@ -36,8 +25,8 @@ from evaluation.lab.analyses.noise import (
     corrected_bounds,
     noise_of_labels,
 )
+from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import Ends, Run, Score, Shown
-from evaluation.lab.analyses.tables import Table
 from evaluation.models import DRAFT, Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 from hearth.shared.progress import Progress
@@ -118,48 +107,46 @@ class MoveRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(results.WithIntervals):
     measure: str
-    board: list[BoardRow]
-    releases: list[ReleaseRow]
-    moves: list[MoveRow]
+    board: Annotated[list[BoardRow], Tabled("board", "Ranks by {measure}")]
+    releases: Annotated[list[ReleaseRow], Tabled("releases", "By each label set")]
+    moves: Annotated[
+        list[MoveRow],
+        Tabled(
+            "moves", "From one label set to the next", "{tau_note}", without="{hidden_tau_columns}"
+        ),
+    ]
 
-    def tables(self) -> list[Table]:
-        n_systems = len(self.board)
-        return [
-            self.table("board", f"Ranks by {self.measure}", BoardRow, self.board),
-            self.table("releases", "By each label set", ReleaseRow, self.releases),
-            self.table(
-                "moves",
-                "From one label set to the next",
-                MoveRow,
-                self.moves,
-                without=without_tau(n_systems, "tau", "interval"),
-                note=tau_note(n_systems),
-            ),
-        ]
+    @property
+    def tau_note(self) -> str:
+        return tau_note(len(self.board))
 
-    def charts(self) -> list[Chart]:
-        rows = data_of(self.releases)
+    @property
+    def hidden_tau_columns(self) -> str:
+        return "tau interval" if hides_tau(len(self.board)) else ""
+
+    def charts(self) -> list[charts.Chart]:
+        rows = charts.data_of(self.releases)
         rank = {
             "scale": {"reverse": True, "zero": False},
             "axis": {"tickMinStep": 1, "format": "d"},
         }
-        bounded = [{**row, **low_high(row["bounds"])} for row in data_of(self.board)]
-        score = quantity("score", self.measure, axis={"format": PERCENT}, scale={"zero": False})
-        runs = name_of("run", order=[row.run for row in self.board])
+        bounded = [{**row, **charts.low_high(row["bounds"])} for row in charts.data_of(self.board)]
+        runs = charts.name_of("run", order=[row.run for row in self.board])
+        labels = list(dict.fromkeys(row["labels"] for row in rows))
         return [
-            Chart(
+            charts.Chart(
                 "ranks",
                 "Ranks by each label set",
                 "A line for each run: its rank by the original positives, then by each label set.",
-                spec(
+                charts.spec(
                     rows,
-                    {"type": "line", "point": {"size": 80}, "tooltip": True},
-                    x=step("labels", "", sort=list(dict.fromkeys(row["labels"] for row in rows))),
-                    y=quantity("rank", "Rank", **rank),
-                    color=name_of("run"),
+                    charts.PATHS,
+                    x=charts.step("labels", "", sort=labels),
+                    y=charts.quantity("rank", "Rank", **rank),
+                    color=charts.name_of("run"),
                 ),
             ),
-            Chart(
+            charts.Chart(
                 "bounds",
                 "Scores with their bounds",
                 "A dot for the score of each run, in the order of ranks. Its line goes from the "
@@ -167,7 +154,7 @@ class Result(results.WithIntervals):
                 {
                     "data": {"values": bounded},
                     "height": {"step": 26},
-                    **dots_on_lines(bounded, score, y=runs),
+                    **charts.dots_on_lines(bounded, charts.score_axis(title=self.measure), y=runs),
                 },
             ),
         ]
@@ -222,14 +209,9 @@ def _values(inputs: Inputs, judged: Judged, options: Options) -> FloatArray:
 def _stability(
     before: FloatArray, after: FloatArray, inputs: Inputs, options: Options
 ) -> RankStability:
-    return rank_stability(
-        before,
-        after,
-        options.resamples,
-        rng=np.random.default_rng(options.seed),
-        confidence=options.confidence,
-        clusters=inputs.varied_clusters(options.unit),
-    )
+    drawn = options.drawing(inputs)
+    drawn["clusters"] = inputs.varied_clusters(options.unit)
+    return rank_stability(before, after, **drawn)
 
 
 def _release_rows(name: str, inputs: Inputs, values: FloatArray) -> list[ReleaseRow]:

@@ -12,9 +12,8 @@ from evaluation.core.pools.coverage import cover_ranks
 from evaluation.core.pools.leave_out import gather_pool, grow_pool, leave_one_out
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import RunScores
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import CUT, Analysis
-from evaluation.lab.analyses.charts import Chart, bars, lines, name_of, quantity, step
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.rows import MeasureName, Run, Score, Shown
 from evaluation.lab.analyses.tables import Table
@@ -102,44 +101,39 @@ class Result(results.Result):
         ]
 
     @property
-    def has_differences(self) -> bool:
+    def has_changes(self) -> bool:
         """Whether any pool of fewer systems changes a score."""
         return any(row.bias for row in self.losses) or any(row.bias for row in self.grown)
 
     def tables(self) -> list[Table]:
-        nothing_lost = "No score changes if a system is left out, so there is no chart."
+        nothing = "No score changes if a system is left out, so there is no chart."
+        note, title = "" if self.has_changes else nothing, "Each system, pooled and left out"
         return [
-            self.table(
-                "runs",
-                "Each system, pooled and left out",
-                LossRow,
-                self.losses,
-                note="" if self.has_differences else nothing_lost,
-            ),
+            self.table("runs", title, LossRow, self.losses, note=note),
             self.table("growth", "Bias by the number of pooled systems", GrowthRow, self.grown),
         ]
 
-    def charts(self) -> list[Chart]:
-        if not self.has_differences:
+    def charts(self) -> list[charts.Chart]:
+        if not self.has_changes:
             return []
-        run, first = name_of("run"), self.losses[0].measure
-        lost = quantity("bias", "Left out minus pooled", axis={"format": "+.1%"})
+        run, first = charts.name_of("run"), self.losses[0].measure
+        lost = charts.quantity("bias", "Left out minus pooled", axis={"format": "+.1%"})
         return [
-            Chart(
+            charts.Chart(
                 "bias",
                 "Loss of a system that is left out",
                 "Bars for each measure and run: its score without the labels that only it "
                 "contributed, minus its score with all labels.",
-                bars(self.losses, step("measure", "Measure", sort=None), lost, run),
+                charts.bars(self.losses, charts.step("measure", "Measure", sort=None), lost, run),
             ),
-            Chart(
+            charts.Chart(
                 "growth",
                 f"Bias of {first} of an unpooled system, by the number of pooled systems",
                 "A line for each run that is left out. The bias usually becomes smaller as more "
                 "other systems are pooled.",
-                lines(
+                charts.lines(
                     [row for row in self.grown if row.measure == first],
-                    step("pooled", "Other systems pooled"),
+                    charts.step("pooled", "Other systems pooled"),
                     lost,
                     run,
                 ),

@@ -16,27 +16,15 @@ from evaluation.core.relevance.positives import (
     finds_one,
     right_by_length,
 )
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    BARS,
-    NEITHER_RUN,
-    ORIGINAL_POSITIVES,
-    PERCENT,
-    WITH_LABELS,
-    Chart,
-    melt,
-    name_of,
-    quantity,
-    step,
-)
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.rows import Compared, Shown
 from evaluation.lab.analyses.tables import Row, Table
 from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
-BY = {"original": ORIGINAL_POSITIVES, "labelled": WITH_LABELS}
+BY = {"original": charts.ORIGINAL_POSITIVES, "labelled": charts.WITH_LABELS}
 # Maximum number of runs, because each pair of runs has a chart.
 RUNS_MAX = 6
 # The captions of the comparison to which each number of captions links.
@@ -99,56 +87,61 @@ class Result(results.Result):
 
         return compared
 
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         return [
-            self._chart(place, first, second)
+            _chart(place, first, second, self.rows)
             for place, (first, second) in enumerate(combinations(self.runs, 2), start=1)
         ]
 
-    def _chart(self, place: int, first: str, second: str) -> Chart:
-        names = {
-            "both": "both",
-            "only_first": f"only {first}",
-            "only_second": f"only {second}",
-            "neither": NEITHER_RUN,
+
+def _chart(place: int, first: str, second: str, rows: list[LengthRow]) -> charts.Chart:
+    names = {
+        "both": "both",
+        "only_first": f"only {first}",
+        "only_second": f"only {second}",
+        "neither": charts.NEITHER_RUN,
+    }
+    own = [row for row in rows if (row.first, row.second) == (first, second)]
+    # The order of stacking, from the bottom. The order of colours begins with “neither”.
+    height = {name: place for place, name in enumerate(names.values())}
+    values = [
+        {
+            "words": row["words"],
+            "positives": row["by"],
+            "captions": row["captions"],
+            "right": row["right"],
+            "height": height[row["right"]],
         }
-        rows = [row for row in self.rows if (row.first, row.second) == (first, second)]
-        # The order of stacking, from the bottom. The order of colours begins with “neither”.
-        height = {name: place for place, name in enumerate(names.values())}
-        values = [
-            {
-                "words": row["words"],
-                "positives": row["by"],
-                "captions": row["captions"],
-                "right": row["right"],
-                "height": height[row["right"]],
-            }
-            for row in melt(rows, "words by", names, "captions", "right")
-        ]
-        bars = {
-            "mark": BARS,
-            "width": 420,
-            "height": 200,
-            "encoding": {
-                "x": step("words", "Words in the caption"),
-                "y": quantity("captions", "Captions", stack="normalize", axis={"format": PERCENT}),
-                "color": name_of("right", "Correct", [NEITHER_RUN, *list(names.values())[:-1]]),
-                "order": {"field": "height", "type": "quantitative"},
-            },
-        }
-        return Chart(
-            f"who-{place}",
-            f"{first} and {second}",
-            f"Two charts of stacked shares over the length of the caption: {first} and {second} "
-            "both correct, only one of them, or neither, by the original positives and with the "
-            "labels.",
-            {
-                "data": {"values": values},
-                "facet": name_of("positives", order=list(BY.values())),
-                "columns": 2,
-                "spec": bars,
-            },
-        )
+        for row in charts.melt(own, "words by", names, "captions", "right")
+    ]
+    bars = {
+        "mark": charts.BARS,
+        "width": 420,
+        "height": 200,
+        "encoding": {
+            "x": charts.step("words", "Words in the caption"),
+            "y": charts.quantity(
+                "captions", "Captions", stack="normalize", axis={"format": charts.PERCENT}
+            ),
+            "color": charts.name_of(
+                "right", "Correct", [charts.NEITHER_RUN, *list(names.values())[:-1]]
+            ),
+            "order": {"field": "height", "type": "quantitative"},
+        },
+    }
+    return charts.Chart(
+        f"who-{place}",
+        f"{first} and {second}",
+        f"Two charts of stacked shares over the length of the caption: {first} and {second} "
+        "both correct, only one of them, or neither, by the original positives and with the "
+        "labels.",
+        {
+            "data": {"values": values},
+            "facet": charts.name_of("positives", order=list(BY.values())),
+            "columns": 2,
+            "spec": bars,
+        },
+    )
 
 
 def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:

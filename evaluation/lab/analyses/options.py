@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Self, get_args, get_type_hints
+from typing import Annotated, Any, Self, TypedDict, get_args, get_type_hints
 
+import numpy as np
 from django import forms
 
+from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.lab.analyses.inputs import AUTO, CAPTIONS, VIDEOS, Inputs
 from hearth.shared.errors import InvalidInput
@@ -134,6 +136,15 @@ class Options:
         """Raise `OptionFault` if options contradict each other."""
 
 
+class Drawing(TypedDict):
+    """How samples are drawn: keyword arguments for all resampling functions of the core."""
+
+    resamples: int
+    confidence: float
+    clusters: IntArray | None
+    rng: np.random.Generator
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling(Options):
     """Options of an analysis that resamples captions or videos."""
@@ -142,6 +153,15 @@ class Resampling(Options):
     confidence: Confidence = 0.95
     resamples: NumberOfResamples = 10_000
     seed: Seed = 0
+
+    def drawing(self, inputs: Inputs) -> Drawing:
+        """Return how samples of captions or videos are drawn, from the beginning of the seed."""
+        return {
+            "resamples": self.resamples,
+            "confidence": self.confidence,
+            "clusters": inputs.clusters(self.unit),
+            "rng": np.random.default_rng(self.seed),
+        }
 
 
 class ParsedField(forms.CharField):

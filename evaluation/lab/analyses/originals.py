@@ -15,21 +15,13 @@ from evaluation.core.relevance.corrected_shares import correct_share, without_re
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.originals import drop_rejected
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    DOTS,
-    PERCENT,
-    Chart,
-    by_measure,
-    melt,
-    name_of,
-    quantity,
-)
 from evaluation.lab.analyses.error_rates import ends_of
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.noise import EQUAL_RATES, noise_of_labels
+from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import (
     Caption,
     CaptionKey,
@@ -115,48 +107,33 @@ class Result(results.WithIntervals):
     without: Annotated[int, Shown("Captions that lose their only positive", "count")]
     without_corrected: Annotated[Score, Shown("Corrected for wrong labels", "number")]
     without_corrected_interval: Annotated[Ends | None, Shown("{interval}", "number")]
-    rows: list[OriginalsRow]
-    examples: list[RejectedRow]
+    rows: Annotated[
+        list[OriginalsRow],
+        Tabled("scores", "Scores by the labels, with and without the rejected positives, %"),
+    ]
+    examples: Annotated[list[RejectedRow], Tabled("examples", "Rejected original positives")]
 
     def tables(self) -> list[Table]:
-        return [
-            self.table(
-                "originals",
-                "Judged original positives",
-                Result,
-                [self],
-                columns="known judged settled relevant irrelevant share interval share_corrected "
-                "share_corrected_interval without without_corrected without_corrected_interval",
-            ),
-            self.table(
-                "scores",
-                "Scores by the labels, with and without the rejected positives, %",
-                OriginalsRow,
-                self.rows,
-            ),
-            self.table("examples", "Rejected original positives", RejectedRow, self.examples),
-        ]
+        counts = "known judged settled relevant irrelevant share interval share_corrected"
+        without = "share_corrected_interval without without_corrected without_corrected_interval"
+        title, columns = "Judged original positives", f"{counts} {without}"
+        summary = self.table("originals", title, Result, [self], columns=columns)
+        return [summary, *super(Result, self).tables()]
 
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         if not self.rows:
             return []
-        plot = {
-            "width": 300,
-            "height": {"step": 26},
-            "mark": DOTS,
-            "encoding": {
-                "x": quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False}),
-                "y": name_of("run"),
-                "color": name_of("positives", order=list(BY.values())),
-            },
-        }
         return [
-            Chart(
+            charts.Chart(
                 "scores",
                 "Scores with and without the rejected original positives",
                 "Each measure has two dots for each run: the score with the rejected original "
                 "positives, and the score without them.",
-                by_measure(melt(self.rows, "run measure", BY, "score", "positives"), plot),
+                charts.dots_by_measure(
+                    charts.melt(self.rows, "run measure", BY, "score", "positives"),
+                    charts.score_axis(),
+                    color=charts.name_of("positives", order=list(BY.values())),
+                ),
             )
         ]
 
@@ -201,13 +178,7 @@ def _rejected_share(
     captions = inputs.benchmark.pair_space.queries(found.codes[settled])
     by_caption = inputs.clusters(options.unit)
     clusters = captions if by_caption is None else by_caption[captions]
-    interval = mean_interval(
-        is_rejected,
-        options.resamples,
-        rng=np.random.default_rng(options.seed),
-        confidence=options.confidence,
-        clusters=clusters,
-    )
+    interval = mean_interval(is_rejected, **{**options.drawing(inputs), "clusters": clusters})
     return {
         "share": float(is_rejected.mean()) if len(is_rejected) else None,
         "interval": interval.ends,
@@ -277,19 +248,12 @@ def _count_without_positive(judged: Judged) -> int:
 def _rows(inputs: Inputs, dropped: Judged, options: Options) -> list[OriginalsRow]:
     kept = inputs.values_of(inputs.judged, options.measures)
     without_rejected = inputs.values_of(dropped, options.measures)
-    rng = np.random.default_rng(options.seed)
+    drawn = options.drawing(inputs)
     rows: list[OriginalsRow] = []
     for measure in options.measures:
         for run, values in kept[measure].items():
             others = without_rejected[measure][run]
-            interval = difference_interval(
-                others,
-                values,
-                options.resamples,
-                rng=rng,
-                confidence=options.confidence,
-                clusters=inputs.clusters(options.unit),
-            )
+            interval = difference_interval(others, values, **drawn)
             means = mean_of(values), mean_of(others), mean_of(others - values)
             rows.append(OriginalsRow(run, measure, *means, interval.ends))
     return rows

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from evaluation.core.pools.overlap import PairOverlap, compare_all_runs
+from evaluation.core.pools.overlap import compare_all_runs
 from evaluation.lab.analyses import options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import Chart
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.pair_charts import pair_charts
+from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import OtherRun, Run, Score, Shown
-from evaluation.lab.analyses.tables import Table
 from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
@@ -55,18 +55,14 @@ class OverlapRow:
 @dataclass(frozen=True, slots=True)
 class Result(results.Result):
     depth: int
-    pairs: list[OverlapRow]
-
-    def tables(self) -> list[Table]:
-        return [
-            self.table(
-                "pairs",
-                f"Overlap of the top {self.depth}",
-                OverlapRow,
-                self.pairs,
-                columns="first second overlap rbo rbo_minimum rbo_residual rbo_extrapolated",
-            )
-        ]
+    pairs: Annotated[
+        list[OverlapRow],
+        Tabled(
+            "pairs",
+            "Overlap of the top {depth}",
+            columns="first second overlap rbo rbo_minimum rbo_residual rbo_extrapolated",
+        ),
+    ]
 
     def charts(self) -> list[Chart]:
         shared, rbo = (
@@ -83,20 +79,19 @@ class Result(results.Result):
 
 
 def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
-    pairs = compare_all_runs(inputs.ranked, options.depth, options.p)
-    return Result(options.depth, [_pair(pair, options.p) for pair in pairs])
-
-
-def _pair(pair: PairOverlap, p: float) -> OverlapRow:
-    return OverlapRow(
-        [pair.first, pair.second],
-        pair.common.value,
-        pair.truncated.value,
-        p,
-        pair.minimum.value,
-        pair.residual.value,
-        pair.extrapolated.value,
-    )
+    pairs = [
+        OverlapRow(
+            [pair.first, pair.second],
+            pair.common.value,
+            pair.truncated.value,
+            options.p,
+            pair.minimum.value,
+            pair.residual.value,
+            pair.extrapolated.value,
+        )
+        for pair in compare_all_runs(inputs.ranked, options.depth, options.p)
+    ]
+    return Result(options.depth, pairs)
 
 
 OVERLAP = Analysis(

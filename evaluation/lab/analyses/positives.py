@@ -11,20 +11,8 @@ import numpy as np
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.positives import at_the_ends, length_table, positives_per_query
 from evaluation.core.statistics.slices import kendall_tau_b, spearman
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    BARS,
-    CELLS,
-    ORIGINAL_POSITIVES,
-    WITH_LABELS,
-    Chart,
-    bars,
-    count,
-    name_of,
-    quantity,
-    step,
-)
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.rows import Caption, CaptionKey, Correlation, Score, Shown, cells_of
 from evaluation.lab.analyses.tables import Table
@@ -32,7 +20,7 @@ from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
 POSITIVES_MAX = 50
-SOURCES = {"original": ORIGINAL_POSITIVES, "labelled": WITH_LABELS}
+SOURCES = {"original": charts.ORIGINAL_POSITIVES, "labelled": charts.WITH_LABELS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +61,8 @@ class CountRow:
     """The number of captions that have this number of positives, by each source."""
 
     positives: Annotated[int, Shown("Positives", "count")]
-    original: Annotated[int, Shown(ORIGINAL_POSITIVES, "count")]
-    labelled: Annotated[int, Shown(WITH_LABELS, "count")]
+    original: Annotated[int, Shown(charts.ORIGINAL_POSITIVES, "count")]
+    labelled: Annotated[int, Shown(charts.WITH_LABELS, "count")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +73,8 @@ class CaptionRow:
     caption_id: CaptionKey
     caption: Caption
     words: Annotated[int, Shown("Words", "count")]
-    original: Annotated[int, Shown(ORIGINAL_POSITIVES, "count")]
-    labelled: Annotated[int, Shown(WITH_LABELS, "count")]
+    original: Annotated[int, Shown(charts.ORIGINAL_POSITIVES, "count")]
+    labelled: Annotated[int, Shown(charts.WITH_LABELS, "count")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +104,12 @@ class Result(results.Result):
             SummaryRow(**cells_of(row), source=name, **cells_of(self.correlations[name]))
             for name, row in self.sources.items()
         ]
+        order = "source positives mean median most without spearman kendall"
+        numbers, ends = "Captions by their number of positives", "Short, middle and long captions"
         return [
-            self.table(
-                "sources",
-                "Positives",
-                SummaryRow,
-                sources,
-                columns="source positives mean median most without spearman kendall",
-            ),
-            self.table(
-                "per-caption", "Captions by their number of positives", CountRow, self._counts()
-            ),
-            self.table("examples", "Short, middle and long captions", CaptionRow, self.examples),
+            self.table("sources", "Positives", SummaryRow, sources, columns=order),
+            self.table("per-caption", numbers, CountRow, self._counts()),
+            self.table("examples", ends, CaptionRow, self.examples),
         ]
 
     def _counts(self) -> list[CountRow]:
@@ -135,7 +117,7 @@ class Result(results.Result):
         rows = zip_longest(*counts, fillvalue=0)
         return [CountRow(number, *row) for number, row in enumerate(rows) if any(row)]
 
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         rows = [
             {"positives": min(number, POSITIVES_MAX), "captions": captions, "source": SOURCES[name]}
             for name, counts in self.per_caption.items()
@@ -145,20 +127,20 @@ class Result(results.Result):
         is_cut = any(row["positives"] == POSITIVES_MAX for row in rows)
         title = f"Positives (last: {POSITIVES_MAX} or more)" if is_cut else "Positives"
         return [
-            Chart(
+            charts.Chart(
                 "per-caption",
                 "Captions by their number of positives",
                 "Each number of positives has two bars: one for the captions that have this number "
                 "by the original positives, and one for the captions that have it with the labels."
                 + (f" The last bars are for {POSITIVES_MAX} or more positives." if is_cut else ""),
-                bars(
+                charts.bars(
                     rows,
-                    step("positives", title),
-                    count("captions", "Captions (log)", aggregate="sum"),
-                    name_of("source", order=list(SOURCES.values())),
+                    charts.step("positives", title),
+                    charts.count("captions", "Captions (log)", aggregate="sum"),
+                    charts.name_of("source", order=list(SOURCES.values())),
                 ),
             ),
-            Chart(
+            charts.Chart(
                 "by-length",
                 "Positives by the length of the caption, with the labels",
                 "A heat map of captions by their number of words and of positives, with the sums "
@@ -171,10 +153,10 @@ class Result(results.Result):
 def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
     """Return a heat map of captions by words and positives, with the sums at its edges."""
     keys = ("words", "positives", "captions")
-    words = quantity("words", "Words", bin={"step": 1}, axis={"format": "d"})
-    positives = quantity("positives", "Positives", bin={"maxbins": 40})
-    margin = quantity("captions", "Captions", aggregate="sum", scale={"type": "symlog"})
-    colours = quantity(
+    words = charts.quantity("words", "Words", bin={"step": 1}, axis={"format": "d"})
+    positives = charts.quantity("positives", "Positives", bin={"maxbins": 40})
+    margin = charts.quantity("captions", "Captions", aggregate="sum", scale={"type": "symlog"})
+    colours = charts.quantity(
         "captions", "Captions (log)", aggregate="sum", scale={"type": "log", "scheme": "viridis"}
     )
     width, height, edge = {"width": 460}, {"height": 260}, 50
@@ -182,8 +164,8 @@ def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
     above = {"x": {**words, "axis": None}, "y": margin}
     right = {"y": {**positives, "axis": None}, "x": margin}
     map_and_edge = [
-        {"mark": CELLS, **width, **height, "encoding": in_map},
-        {"mark": BARS, "width": edge, **height, "encoding": right},
+        {"mark": charts.CELLS, **width, **height, "encoding": in_map},
+        {"mark": charts.BARS, "width": edge, **height, "encoding": right},
     ]
     # With this distance between charts, the labels at the ends of their axes do not touch.
     close = {"spacing": 16, "bounds": "flush"}
@@ -191,7 +173,7 @@ def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
         "data": {"values": [dict(zip(keys, cell, strict=True)) for cell in cells]},
         **close,
         "vconcat": [
-            {"mark": BARS, **width, "height": edge, "encoding": above},
+            {"mark": charts.BARS, **width, "height": edge, "encoding": above},
             {**close, "hconcat": map_and_edge},
         ],
     }

@@ -6,24 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    BARS,
-    NEW_POSITIVES,
-    ORIGINAL_POSITIVES,
-    Chart,
-    melt,
-    name_of,
-    quantity,
-    step,
-)
 from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import Run, Score, Shown
-from evaluation.lab.analyses.tables import Table
 from hearth.shared.progress import Progress
 
-SOURCES = {"original": ORIGINAL_POSITIVES, "new": NEW_POSITIVES}
+SOURCES = {"original": charts.ORIGINAL_POSITIVES, "new": charts.NEW_POSITIVES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +33,15 @@ class RankCounts:
 class RankRow:
     run: Run
     rank: Annotated[int, Shown("Rank", "count")]
-    original: Annotated[int, Shown(ORIGINAL_POSITIVES, "count")]
-    new: Annotated[int, Shown(NEW_POSITIVES, "count")]
+    original: Annotated[int, Shown(charts.ORIGINAL_POSITIVES, "count")]
+    new: Annotated[int, Shown(charts.NEW_POSITIVES, "count")]
 
 
 @dataclass(frozen=True, slots=True)
 class TotalRow:
     run: Run
-    original: Annotated[int, Shown(ORIGINAL_POSITIVES, "count")]
-    new: Annotated[int, Shown(NEW_POSITIVES, "count")]
+    original: Annotated[int, Shown(charts.ORIGINAL_POSITIVES, "count")]
+    new: Annotated[int, Shown(charts.NEW_POSITIVES, "count")]
 
     @property
     def share(self) -> Annotated[Score, Shown("New positives, %", "percent")]:
@@ -65,43 +55,38 @@ class Result(results.Result):
     runs: dict[str, RankCounts]
 
     @property
-    def ranks(self) -> list[RankRow]:
+    def totals(self) -> Annotated[list[TotalRow], Tabled("totals", "Positives within the depth")]:
+        return [TotalRow(name, sum(run.original), sum(run.new)) for name, run in self.runs.items()]
+
+    @property
+    def ranks(self) -> Annotated[list[RankRow], Tabled("ranks", "Positives at each rank")]:
         return [
             RankRow(name, rank, *counts)
             for name, run in self.runs.items()
             for rank, counts in enumerate(zip(run.original, run.new, strict=True), start=1)
         ]
 
-    def tables(self) -> list[Table]:
-        totals = [
-            TotalRow(name, sum(run.original), sum(run.new)) for name, run in self.runs.items()
-        ]
-        return [
-            self.table("totals", "Positives within the depth", TotalRow, totals),
-            self.table("ranks", "Positives at each rank", RankRow, self.ranks),
-        ]
-
-    def charts(self) -> list[Chart]:
-        values = melt(self.ranks, "run rank", SOURCES, "positives", "source")
+    def charts(self) -> list[charts.Chart]:
+        values = charts.melt(self.ranks, "run rank", SOURCES, "positives", "source")
         bars = {
-            "mark": BARS,
+            "mark": charts.BARS,
             "width": 280,
             "height": 180,
             "encoding": {
-                "x": step("rank", "Rank"),
-                "y": quantity("positives", "Positives"),
-                "color": name_of("source", order=list(SOURCES.values())),
+                "x": charts.step("rank", "Rank"),
+                "y": charts.quantity("positives", "Positives"),
+                "color": charts.name_of("source", order=list(SOURCES.values())),
             },
         }
         return [
-            Chart(
+            charts.Chart(
                 "ranks",
                 "Positives at each rank, by their source",
                 "A chart for each run: stacked bars over the ranks, for original positives and for "
                 "new positives.",
                 {
                     "data": {"values": values},
-                    "facet": {**name_of("run"), "header": {"labelLimit": 260}},
+                    "facet": {**charts.name_of("run"), "header": {"labelLimit": 260}},
                     "columns": 3,
                     "spec": bars,
                 },

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from evaluation.core.statistics.resampling import FEW_CLUSTERS
 from evaluation.lab.analyses.charts import Chart
 from evaluation.lab.analyses.inputs import BOTH_SIDES, CAPTIONS, VIDEOS
-from evaluation.lab.analyses.rows import Compared, Shown, cells_of, columns_of
+from evaluation.lab.analyses.rows import Compared, Shown, annotated, cells_of, columns_of
 from evaluation.lab.analyses.tables import Table
 from hearth.shared.words import counted
 
 UNIT_NAMES = {CAPTIONS: "caption", VIDEOS: "video", BOTH_SIDES: "video"}
+
+
+def _tabled(result: Any) -> dict[str, tuple[type, Tabled]]:
+    """Return the class of the rows and the table of each annotated field or property, by name."""
+    return {
+        name: (get_args(hint)[0], note) for name, (hint, note) in annotated(result, Tabled).items()
+    }
+
 
 Confidence = Annotated[float, Shown(doc="the confidence of all intervals, 0 to 1")]
 
@@ -33,11 +41,47 @@ class _Words(dict[str, Any]):
 
 
 @dataclass(frozen=True, slots=True)
+class Tabled:
+    """An annotation of rows of a result that are a table. They are a field, or a property.
+
+    In all texts, `{name}` is replaced by an attribute of the result. columns, without: as in
+    `columns_of`. is_optional: whether the table is left out if it has no rows.
+    """
+
+    name: str
+    title: str
+    note: str = ""
+    columns: str = ""
+    without: str = ""
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The result of an analysis. Subclasses add the fields of its JSON object."""
 
     def tables(self) -> list[Table]:
-        raise NotImplementedError
+        """Return the tables of the fields and then of the properties, in their order."""
+        found = []
+        for name, (row, tabled) in _tabled(type(self)).items():
+            rows = getattr(self, name)
+            if rows or not tabled.is_optional:
+                title, note, without = (
+                    text.format_map(self.words)
+                    for text in (tabled.title, tabled.note, tabled.without)
+                )
+                found.append(
+                    self.table(
+                        tabled.name,
+                        title,
+                        row,
+                        rows,
+                        note=note,
+                        columns=tabled.columns,
+                        without=without.split(),
+                    )
+                )
+        return found
 
     def charts(self) -> list[Chart]:
         return []

@@ -82,23 +82,29 @@ class RunCorrelation(Correlation):
     run: Run
 
 
-@cache
-def shown_fields(row: type) -> dict[str, Shown]:
-    """Return how the fields of a dataclass are shown, then its properties, by name."""
+def annotated(row: type, kind: type[T]) -> dict[str, tuple[Any, T]]:
+    """Return the types and annotations of a dataclass's fields, then of its properties, by name.
+
+    kind: the class of the annotations. The last one of a field replaces that of an alias.
+    """
     hints = get_type_hints(row, include_extras=True)
-    found = {field.name: _shown(hints[field.name]) for field in fields(row)}
+    found = {field.name: hints[field.name] for field in fields(row)}
     for part in reversed(row.__mro__):
         for name, value in vars(part).items():
             if isinstance(value, property):
-                returned = get_type_hints(value.fget, include_extras=True).get("return")
-                found[name] = _shown(returned)
-    return {name: shown for name, shown in found.items() if shown is not None}
+                found[name] = get_type_hints(value.fget, include_extras=True).get("return")
+    return {
+        name: (get_args(hint)[0], notes[-1])
+        for name, hint in found.items()
+        if get_origin(hint) is Annotated
+        and (notes := [note for note in get_args(hint)[1:] if isinstance(note, kind)])
+    }
 
 
-def _shown(hint: Any) -> Shown | None:
-    """Return the last `Shown` of an annotation, which replaces that of an alias."""
-    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    return next((note for note in reversed(notes) if isinstance(note, Shown)), None)
+@cache
+def shown_fields(row: type) -> dict[str, Shown]:
+    """Return how the fields of a dataclass are shown, then its properties, by name."""
+    return {name: shown for name, (_, shown) in annotated(row, Shown).items()}
 
 
 def columns_of(
@@ -170,6 +176,28 @@ def _instance(row: Any, value: Mapping[str, Any]) -> Any:
 @cache
 def _hints_of(row: type) -> dict[str, Any]:
     return get_type_hints(row)
+
+
+def row_of(row: type[T], source: Any, /, **given: Any) -> T:
+    """Return a row with the values in `given`, and the attributes of `source` for other fields.
+
+    An attribute that is an estimate becomes its value; the field `share_interval` gets the interval
+    of the estimate `share`.
+    """
+    for field in fields(row):  # type: ignore[arg-type]
+        if field.name not in given:
+            given[field.name] = _attribute(source, field.name)
+    return row(**given)
+
+
+def _attribute(source: Any, name: str) -> Any:
+    if hasattr(source, name):
+        value = getattr(source, name)
+        value = getattr(value, "value", value)
+    else:
+        value = getattr(source, name.removesuffix("_interval")).interval
+    value = getattr(value, "ends", value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def mean_of(values: FloatArray) -> float | None:

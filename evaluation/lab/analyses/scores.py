@@ -5,34 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import numpy as np
-
 from evaluation.core.arrays import FloatArray
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.core.statistics.saturation import judge_saturation
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    BY_LABELS,
-    ORIGINAL_POSITIVES,
-    PERCENT,
-    Chart,
-    by_measure,
-    dots_on_lines,
-    melt,
-    name_of,
-    quantity,
-)
 from evaluation.lab.analyses.equal_captions import EqualCaptions, add_equal_captions
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
-    Drawing,
     method_of,
     method_title,
     resampled_by,
 )
 from evaluation.lab.analyses.noise import ALL_POSITIVES
+from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import Interval, PointsInterval, Score, Shown, mean_of
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
@@ -42,11 +29,10 @@ from evaluation.lab.analyses.saturation import (
     disagreement_of,
     saturation_warnings,
 )
-from evaluation.lab.analyses.tables import Table
 from hearth.shared.progress import Progress
 from pooling.enums import EqualTexts
 
-BY = {"labelled": BY_LABELS, "original": ORIGINAL_POSITIVES}
+BY = {"labelled": charts.BY_LABELS, "original": charts.ORIGINAL_POSITIVES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,37 +63,30 @@ class Result(results.WithIntervals):
     """The scores of all runs."""
 
     twins: Annotated[str, Shown(doc="the rule for equal captions")]
-    rows: list[ScoreRow]
+    rows: Annotated[
+        list[ScoreRow],
+        Tabled(
+            "scores",
+            "Scores A (B + C), in %",
+            columns="run measure labelled labelled_interval original original_interval difference "
+            "difference_interval labelled_method",
+        ),
+    ]
     disagreement: Disagreement
 
-    def tables(self) -> list[Table]:
-        return [
-            self.table(
-                "scores",
-                "Scores A (B + C), in %",
-                ScoreRow,
-                self.rows,
-                columns="run measure labelled labelled_interval original original_interval "
-                "difference difference_interval labelled_method",
-            )
-        ]
-
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         intervals = {name: f"{name}_interval" for name in BY}
-        rows = melt(self.rows, "run measure", BY, "score", "positives", intervals)
-        dots = dots_on_lines(
-            rows,
-            quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False}),
-            y=name_of("run"),
-            color=name_of("positives", order=list(BY.values())[::-1]),
-        )
         return [
-            Chart(
+            charts.Chart(
                 "scores",
                 "Scores with their intervals",
                 "Each measure has two dots for each run: the score by the labels and by the "
                 "original positives. Each dot is on a line that shows its interval.",
-                by_measure(rows, {"width": 300, "height": {"step": 26}, **dots}),
+                charts.dots_by_measure(
+                    charts.melt(self.rows, "run measure", BY, "score", "positives", intervals),
+                    charts.score_axis(),
+                    color=charts.name_of("positives", order=list(BY.values())[::-1]),
+                ),
             )
         ]
 
@@ -155,18 +134,10 @@ def _row(
     The interval of the difference is paired, because both scores are computed on the same captions.
     If only the original positives are used, there is no difference to estimate.
     """
-    drawn: Drawing = {
-        "confidence": options.confidence,
-        "clusters": inputs.clusters(options.unit),
-        "rng": np.random.default_rng(options.seed),
-    }
-    mean, interval = mean_of(labelled), mean_interval(labelled, options.resamples, **drawn)
-    by_original = mean_interval(original, options.resamples, **drawn)
-    change = (
-        None
-        if inputs.label_set is None
-        else difference_interval(labelled, original, options.resamples, **drawn)
-    )
+    drawn = options.drawing(inputs)
+    mean, interval = mean_of(labelled), mean_interval(labelled, **drawn)
+    by_original = mean_interval(original, **drawn)
+    change = None if inputs.label_set is None else difference_interval(labelled, original, **drawn)
     saturation = None if mean is None else judge_saturation(mean, interval, noise)
     return ScoreRow(
         run=run,

@@ -13,30 +13,18 @@ from evaluation.core.relevance.compare import FIRST, SECOND
 from evaluation.core.statistics.rank_stability import SystemRank, rank_stability
 from evaluation.core.statistics.saturation import check_saturation
 from evaluation.core.statistics.significance import Comparison, adjust_together, compare_systems
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    BY_LABELS,
-    DOTS,
-    ORIGINAL_POSITIVES,
-    RULES,
-    Chart,
-    low_high,
-    melt,
-    name_of,
-    quantity,
-    spec,
-    step,
-)
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
-    Drawing,
     method_of,
     method_title,
     resampled_by,
     tau_note,
 )
+from evaluation.lab.analyses.options import Drawing
+from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import (
     Ends,
     Interval,
@@ -45,6 +33,7 @@ from evaluation.lab.analyses.rows import (
     Run,
     Score,
     Shown,
+    row_of,
 )
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
@@ -139,31 +128,30 @@ class Result(results.WithIntervals):
     comparisons: list[DifferenceRow]
     holm: Annotated[int, Shown(doc="number of tests that Holm's correction covers")]
     ranking: Ranking
-    ranks: list[RankRow]
+    ranks: Annotated[
+        list[RankRow],
+        Tabled(
+            "ranks",
+            "Ranks before and after the labels",
+            "{ranking_note}",
+            columns="run original original_interval labelled labelled_interval mean gap noise "
+            "saturated_by",
+        ),
+    ]
     disagreement: Disagreement
 
     def tables(self) -> list[Table]:
         shown = {"wins": FIRST, "losses": SECOND}
         has_links = any(row.measure.startswith("C@") for row in self.comparisons)
-        return [
-            self.table(
-                "comparisons",
-                "Differences between every two systems, by the labels",
-                DifferenceRow,
-                self.comparisons,
-                note=self._covered(),
-                compared={key: partial(_captions, key, shown[key]) for key in shown if has_links},
-            ),
-            self.table(
-                "ranks",
-                "Ranks before and after the labels",
-                RankRow,
-                self.ranks,
-                columns="run original original_interval labelled labelled_interval mean gap noise "
-                "saturated_by",
-                note=self._ranking_note(),
-            ),
-        ]
+        comparisons = self.table(
+            "comparisons",
+            "Differences between every two systems, by the labels",
+            DifferenceRow,
+            self.comparisons,
+            note=self._covered(),
+            compared={key: partial(_captions, key, shown[key]) for key in shown if has_links},
+        )
+        return [comparisons, *super(Result, self).tables()]
 
     def _covered(self) -> str:
         """Return the scope of Holm's correction."""
@@ -177,7 +165,8 @@ class Result(results.WithIntervals):
             f"({', '.join(measures)})."
         )
 
-    def _ranking_note(self) -> str:
+    @property
+    def ranking_note(self) -> str:
         found = self.ranking
         if found.tau is None:
             return "There is no ranking: only one system is compared, or all scores are equal."
@@ -192,30 +181,30 @@ class Result(results.WithIntervals):
             f"maximum for them is {RANK_RESAMPLES_MAX:,}."
         )
 
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         if not self.comparisons:
             return []
-        by = {"original": ORIGINAL_POSITIVES, "labelled": BY_LABELS}
+        by = {"original": charts.ORIGINAL_POSITIVES, "labelled": charts.BY_LABELS}
         downwards = {"scale": {"reverse": True, "zero": False}, "axis": {"tickMinStep": 1}}
         return [
-            Chart(
+            charts.Chart(
                 "differences",
                 f"Differences in {self.measure} with their intervals",
                 "Every two runs have a dot at their difference, on a line that shows its interval. "
                 "If the line crosses zero, the difference can be chance.",
                 self._differences(),
             ),
-            Chart(
+            charts.Chart(
                 "ranks",
                 f"Rank by {self.measure} before and after the labels",
                 "A line for each run from its rank by the original positives to its rank by the "
                 "labels.",
-                spec(
-                    melt(self.ranks, "run", by, "rank", "positives"),
-                    {"type": "line", "point": {"size": 80}, "tooltip": True},
-                    x=step("positives", "", sort=None),
-                    y=quantity("rank", "Rank", **downwards),
-                    color=name_of("run"),
+                charts.spec(
+                    charts.melt(self.ranks, "run", by, "rank", "positives"),
+                    charts.PATHS,
+                    x=charts.step("positives", "", sort=None),
+                    y=charts.quantity("rank", "Rank", **downwards),
+                    color=charts.name_of("run"),
                 ),
             ),
         ]
@@ -225,13 +214,14 @@ class Result(results.WithIntervals):
             {
                 "pair": f"{row.first} − {row.second}",
                 "difference": row.difference,
-                **low_high(row.interval),
+                **charts.low_high(row.interval),
             }
             for row in self.comparisons
             if row.measure == self.measure
         ]
-        points = quantity("difference", "Difference", axis={"format": "+.1%"})
-        pair, ends = name_of("pair"), {"x": {**points, "field": "low"}, "x2": {"field": "high"}}
+        points = charts.quantity("difference", "Difference", axis={"format": "+.1%"})
+        pair = charts.name_of("pair")
+        ends = {"x": {**points, "field": "low"}, "x2": {"field": "high"}}
         return {
             "data": {"values": rows},
             "height": {"step": 26},
@@ -239,8 +229,8 @@ class Result(results.WithIntervals):
                 # The rule has no position on the other axis. With a position it would have no
                 # length.
                 {"mark": {"type": "rule", "aria": False}, "encoding": {"x": {"datum": 0}}},
-                {"mark": RULES, "encoding": {"y": pair, **ends}},
-                {"mark": DOTS, "encoding": {"y": pair, "x": points}},
+                {"mark": charts.RULES, "encoding": {"y": pair, **ends}},
+                {"mark": charts.DOTS, "encoding": {"y": pair, "x": points}},
             ],
         }
 
@@ -257,19 +247,15 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     }
     labelled = by_measure[options.measure]
     original = np.stack(list(inputs.values(inputs.original, options.measure).values()))
-    drawn: Drawing = {
-        "confidence": options.confidence,
-        "clusters": inputs.varied_clusters(options.unit),
-        "rng": np.random.default_rng(options.seed),
-    }
+    drawn = options.drawing(inputs)
+    drawn["clusters"] = inputs.varied_clusters(options.unit)
     progress(0, 3, "comparing systems")
-    compared = [
-        compare_systems(by_measure[measure], options.resamples, **drawn) for measure in measures
-    ]
+    compared = [compare_systems(by_measure[measure], **drawn) for measure in measures]
     adjusted = adjust_together(row for rows in compared for row in rows)
     progress(1, 3, "ranking systems")
     rank_resamples = min(options.resamples, RANK_RESAMPLES_MAX)
-    stability = rank_stability(original, labelled, rank_resamples, **drawn)
+    fewer: Drawing = {**drawn, "resamples": rank_resamples}
+    stability = rank_stability(original, labelled, **fewer)
     noise = changes_by_noise(inputs, [options.measure], inputs.judged, inputs.counted_originals)
     progress(2, 3, "checking saturation")
     return Result(
@@ -297,17 +283,15 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
 
 def _comparison(measure: str, comparison: Comparison, names: list[str]) -> DifferenceRow:
     found = comparison.difference
-    return DifferenceRow(
+    return row_of(
+        DifferenceRow,
+        found,
         measure=measure,
         first=names[comparison.system],
         second=names[comparison.other],
         difference=found.mean,
         interval=found.interval.ends,
         method=method_of(found.interval),
-        effect=found.effect.value,
-        wins=found.wins,
-        ties=found.ties,
-        losses=found.losses,
         p_randomisation=found.randomisation.p,
         p_bootstrap=found.bootstrap.p,
         p_holm=comparison.adjusted,
@@ -322,13 +306,11 @@ def _rank_row(
     drawn: Drawing,
     noise: float | None,
 ) -> RankRow:
-    found = check_saturation(values, options.resamples, noise=noise, **drawn)
-    return RankRow(
+    found = check_saturation(values, noise=noise, **drawn)
+    return row_of(
+        RankRow,
+        rank,
         run=run,
-        original=rank.original,
-        original_interval=list(rank.original_interval),
-        labelled=rank.labelled,
-        labelled_interval=list(rank.labelled_interval),
         measure=options.measure,
         mean=found.mean,
         interval=found.interval.ends,
