@@ -58,7 +58,7 @@ if "REDIS_URL" in os.environ:
 
 os.environ.update(
     HEARTH_HOME=str(FOLDER / (XDIST_WORKER or "home")),
-    DJANGO_SETTINGS_MODULE="config.settings",
+    DJANGO_SETTINGS_MODULE="tests.settings",
     # Playwright runs an event loop in the thread of the tests. The tests themselves are
     # synchronous.
     DJANGO_ALLOW_ASYNC_UNSAFE="true",
@@ -69,7 +69,6 @@ from django.conf import settings  # noqa: E402
 if settings.configured:
     # Otherwise tests would write into a real HEARTH_HOME.
     raise pytest.UsageError("DJANGO_SETTINGS_MODULE is set in the environment: unset it for tests")
-settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast
 # The shared cache would need a database in every test. tests/accounts/test_caches.py tests it.
 settings.CACHES["default"] = settings.CACHES["process"] | {"LOCATION": "shared"}
 

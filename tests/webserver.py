@@ -47,10 +47,12 @@ class WebServer:
 
 
 @contextmanager
-def web_server(home: Path, *, threads: int = 2, **variables: str) -> Iterator[WebServer]:
+def web_server(
+    home: Path, *, port: int = 0, threads: int = 2, **variables: str
+) -> Iterator[WebServer]:
     """Start gunicorn with these environment variables, and stop it at the end."""
     home.mkdir(parents=True, exist_ok=True)
-    port = free_port()
+    port = port or free_port()
     command = ["gunicorn", "config.wsgi", "--config", "deploy/gunicorn.conf.py"]
     environment = {**worker_environment(""), "HEARTH_HOME": str(home), "WEB_CONCURRENCY": "1"}
     environment["WEB_THREADS"] = str(threads)

@@ -16,8 +16,9 @@ from django.test import Client
 
 from hearth.accounts.models import CacheEntry, User
 from hearth.accounts.roles import Role
-from tests.accounts.servers import Visitor, web_server, with_production_hash
+from tests.accounts.servers import Visitor
 from tests.factories import PASSWORD, make_user
+from tests.webserver import web_server
 
 LOGIN, RESET = "/accounts/login/", "/accounts/password/reset/"
 WRONG = "The username and/or password you specified are not correct."
@@ -39,11 +40,11 @@ def test_two_processes_count_together(
 
     A sign-in to the Django admin leads to the same page, so it allows no further tries.
     """
-    with_production_hash(make_user("ada", Role.ADMIN))
+    make_user("ada", Role.ADMIN)
     variables = {"REDIS_URL": request.getfixturevalue("redis_url")} if store == "redis" else {}
     with (
-        web_server(tmp_path, "one", **variables) as one,
-        web_server(tmp_path, "two", **variables) as two,
+        web_server(tmp_path / "one", **variables) as one,
+        web_server(tmp_path / "two", **variables) as two,
     ):
         visitors = [Visitor(one), Visitor(two)]
         results = []
@@ -60,7 +61,7 @@ def test_two_processes_count_together(
             assert "/accounts/login/" in page.url
             assert visitor.sign_in("ada", PASSWORD).status_code == 200
             assert "sessionid" not in visitor.cookies
-        logs = one.log.read_text() + two.log.read_text()
+        logs = one.log + two.log
     assert len(re.findall(r"Sign-in failed \(wrong name or password\)", logs)) == 10
     assert len(re.findall(r"Sign-in failed \(too many attempts\)", logs)) == 4
     assert CacheEntry.objects.exists() == (store == "table")

@@ -21,12 +21,13 @@ from hearth.accounts.models import User
 from hearth.accounts.roles import Role
 from hearth.accounts.selectors import all_roles
 from tests.accounts.oidc_provider import CLIENT, SECRET
-from tests.accounts.servers import Server, Visitor, web_server, with_production_hash
+from tests.accounts.servers import Visitor
 from tests.accounts.world import token_of
 from tests.conftest import ROOT
 from tests.factories import PASSWORD, make_user
 from tests.services import free_port
 from tests.waiting import wait_for
+from tests.webserver import WebServer, web_server
 
 START = "/accounts/oidc/sso/login/"
 NO_ACCOUNT = "No account is connected"
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 class Site:
     """A running site with its provider."""
 
-    server: Server
+    server: WebServer
     provider: str
 
     def choose_person(self, person: dict[str, Any] | None) -> None:
@@ -69,7 +70,7 @@ def site(folder: Path, **variables: str) -> Iterator[Site]:
     variables |= {"OIDC_CLIENT_ID": CLIENT, "OIDC_CLIENT_SECRET": SECRET, "LOG_LEVEL": "INFO"}
     try:
         assert wait_for(lambda: is_up(issuer))
-        with web_server(folder, port=web_port, **variables) as server:
+        with web_server(folder / "home", port=web_port, **variables) as server:
             yield Site(server, issuer)
     finally:
         provider.terminate()
@@ -95,7 +96,7 @@ def person(name: str, *, verified: Any = True) -> dict[str, Any]:
 
 def with_email(user: User, name: str) -> User:
     user.email = f"{name}@example.org"
-    with_production_hash(user)
+    user.save()
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=False)
     return user
 
@@ -143,7 +144,7 @@ def test_by_default_only_connected_accounts_can_sign_in(tmp_path: Path) -> None:
         assert "You are not signed in" in page.text
         forged = cancelled.open("/accounts/oidc/sso/login/callback/?code=x&state=y")
         assert "Sign-in failed" in forged.text
-        log = hearth.server.log.read_text()
+        log = hearth.server.log
     assert "canary" not in log
     assert SocialToken.objects.count() == 0
 
@@ -202,7 +203,7 @@ def test_accounts_are_found_by_an_address_that_the_provider_verified(tmp_path: P
 
 def test_the_site_works_while_the_provider_is_down(tmp_path: Path) -> None:
     dead = f"http://127.0.0.1:{free_port()}"
-    with web_server(tmp_path, OIDC_ISSUER=dead, OIDC_CLIENT_ID="x") as server:
+    with web_server(tmp_path / "home", OIDC_ISSUER=dead, OIDC_CLIENT_ID="x") as server:
         page = Visitor(server).submit(f"{START}?process=login", {})
         assert (page.status_code, "Sign-in failed" in page.text) == (503, True)
         assert Visitor(server).open("/accounts/login/").status_code == 200

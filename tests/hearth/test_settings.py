@@ -20,7 +20,8 @@ OWN_KEY = "k" * 60
 def start(home: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run manage.py with these variables, without those of the tests."""
     ours = {"SECRET_KEY", "DEBUG", "ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL", "HTTPS"}
-    ours |= {"DJANGO_ALLOW_ASYNC_UNSAFE", "COOKIE_SUFFIX"}  # see tests/conftest.py and tests
+    # See tests/conftest.py and tests.
+    ours |= {"DJANGO_ALLOW_ASYNC_UNSAFE", "DJANGO_SETTINGS_MODULE", "COOKIE_SUFFIX"}
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     return subprocess.run(
         [sys.executable, "manage.py", *command],

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import socket
 import subprocess
 import time
@@ -34,12 +35,19 @@ FULL = "Nothing was stored. Tell an admin, and try again later."
 RUN = b"c0 Q0 v1 1 1.0 t\n"
 
 
-@pytest.fixture
-def server(transactional_db: None, tmp_path: Path) -> Iterator[WebServer]:
-    with web_server(tmp_path / "home", DISK_RESERVE_MB="1") as started:
+@pytest.fixture(scope="module")
+def limited(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
+    with web_server(tmp_path_factory.mktemp("home"), DISK_RESERVE_MB="1") as started:
         for pid in started.workers:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
         yield started
+
+
+@pytest.fixture
+def server(transactional_db: None, limited: WebServer) -> WebServer:
+    """The web server of all tests here, without uploads."""
+    shutil.rmtree(limited.home / "uploads", ignore_errors=True)
+    return limited
 
 
 def request(
