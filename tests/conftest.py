@@ -17,7 +17,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -496,34 +496,44 @@ class Worker:
                 self.kill()
 
 
+@contextmanager
+def running_worker(log: Path, broker_url: str, *arguments: str) -> Iterator[Worker]:
+    """Run a worker on the database of the tests. At the end, it is killed.
+
+    A warm shutdown with the filesystem broker would take five seconds.
+    """
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *WORKER, *arguments],
+            cwd=ROOT,
+            env=worker_environment(broker_url),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    worker = Worker(process, log)
+    try:
+        worker.wait_until_ready()
+        yield worker
+    finally:
+        worker.kill()
+
+
 @pytest.fixture
 def start_worker(
     request: pytest.FixtureRequest, tmp_path: Path, broker: str, transactional_db: None
 ) -> Iterator[Callable[..., Worker]]:
     """Return a function that starts a worker on the test's database: `start_worker("--beat")`."""
-    workers: list[Worker] = []
+    logs: list[Path] = []
+    with ExitStack() as workers:
 
-    def start(*arguments: str) -> Worker:
-        log = tmp_path / f"worker-{len(workers)}.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", *WORKER, *arguments],
-                cwd=ROOT,
-                env=worker_environment(broker),
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        worker = Worker(process, log)
-        workers.append(worker)
-        worker.wait_until_ready()
-        return worker
+        def start(*arguments: str) -> Worker:
+            logs.append(tmp_path / f"worker-{len(logs)}.log")
+            return workers.enter_context(running_worker(logs[-1], broker, *arguments))
 
-    yield start
-
-    for worker in workers:
-        worker.kill()  # a warm shutdown with the filesystem broker takes five seconds
-        request.node.add_report_section("teardown", worker.log.name, worker.log.read_text())
+        yield start
+    for log in logs:
+        request.node.add_report_section("teardown", log.name, log.read_text())
 
 
 @pytest.fixture

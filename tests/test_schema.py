@@ -118,7 +118,7 @@ def run_schemathesis(server: WebServer, token: str, phases: str) -> tuple[int, s
         [
             *(*COMMAND, f"{server.url}/api/v1/schema/?format=json", *OPTIONS),
             *("--header", f"Authorization: Token {token}"),
-            *("--phases", phases, "--max-time", SECONDS or "12"),
+            *("--phases", phases, "--max-time", SECONDS or "6"),
         ],
         cwd=server.home,
         capture_output=True,

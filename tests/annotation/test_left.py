@@ -22,7 +22,7 @@ from hearth.accounts.roles import Role
 from tests import factories
 from tests.annotation.pages import read
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 def answers_left(campaign: Campaign, *annotators: Annotator) -> list[int]:

@@ -39,6 +39,9 @@ class Growth:
 
 @dataclass(slots=True)
 class Report:
+    """once: whether each time is measured only once."""
+
+    once: bool = False
     rows: list[Row] = field(default_factory=list)
     growth: list[Growth] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -55,7 +58,7 @@ class Report:
         """Add a row with the median milliseconds of `work`, and return the last result."""
         print(f"{group}: {name} …", file=sys.stderr)
         seconds = []
-        for _ in range(repeats):
+        for _ in range(1 if self.once else repeats):
             start = perf_counter()
             result = work()
             seconds.append(perf_counter() - start)

@@ -243,10 +243,10 @@ def time_slices(report: Report, values: Values, rng: np.random.Generator) -> Non
 
 
 def measure_all(*, tiny: bool = False) -> Report:
-    report = Report()
+    report = Report(once=tiny)
     size = TINY_QUERIES if tiny else N_QUERIES
     rng = np.random.default_rng(20_261_121)
-    for n_queries, peers in ((size, 1000), (10 * size, 200)):
+    for n_queries, peers in ((size, 100),) if tiny else ((size, 1000), (10 * size, 200)):
         correct, other = draw_correct(rng, n_queries), draw_correct(rng, n_queries, 0.605)
         precisions = draw_precisions(rng, n_queries)
         shifted = precisions - np.roll(precisions, 1)

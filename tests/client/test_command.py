@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,11 @@ from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark, Run
 from pooling.services import build_pool, change_public_page
 from tests.accounts.world import make_member, token_of
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Worker, running_worker
 from tests.factories import add_judgments, make_benchmark, make_outsider, make_run, write_run
 from tests.webserver import WebServer
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.worker,
-    pytest.mark.parametrize("broker", ["filesystem"], indirect=True),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker]
 
 
 Command = Callable[..., tuple[int, str, str]]
@@ -48,10 +44,16 @@ class Site:
     credentials: Path
 
 
+@pytest.fixture(scope="module", autouse=True)
+def worker(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    """The worker of all tests here."""
+    with running_worker(tmp_path_factory.mktemp("worker") / "log", "filesystem://") as started:
+        yield started
+
+
 @pytest.fixture
 def site(
     server: WebServer,
-    start_worker: Callable[[], Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Site:
@@ -61,7 +63,6 @@ def site(
     add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)])
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     token = token_of(make_member("rita", Role.RESEARCHER, of=benchmark.key))
-    start_worker()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
     monkeypatch.chdir(tmp_path)
     stored = tmp_path / "settings" / "hearth" / "credentials.json"

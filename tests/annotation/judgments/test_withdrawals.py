@@ -60,8 +60,6 @@ from tests.factories import (
     submit,
 )
 
-pytestmark = pytest.mark.postgresql
-
 
 def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
     """Judge some tasks as an annotator, and release the others."""
@@ -89,6 +87,7 @@ def log(campaign: Campaign, person: Annotator) -> list[tuple[str, int, str, int 
 # --- Effects on tasks -------------------------------------------------------------------------
 
 
+@pytest.mark.postgresql
 def test_withdrawal_from_every_kind_of_task(lead: User, tmp_path: Path) -> None:
     """Withdraw Ben's labels. Each is the only, the second or the third label of its pair.
 
@@ -420,6 +419,7 @@ def test_statements_do_not_grow_with_tasks(lead: User, tmp_path: Path) -> None:
 # --- Concurrent requests -----------------------------------------------------------------------
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_withdrawing_while_others_answer(tmp_path: Path) -> None:
     """Withdraw ben's answers while anna fills the second slots and ben corrects his answers."""
@@ -448,6 +448,7 @@ def test_withdrawing_while_others_answer(tmp_path: Path) -> None:
         assert (task.labels_live, task.seats_open) == (1, 1)
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_withdrawing_twice_at_the_same_time_is_done_once(tmp_path: Path) -> None:
     lead = make_user("lena", Role.LEAD)
