@@ -7,6 +7,7 @@ import json
 import sys
 from argparse import Namespace
 from collections import Counter
+from inspect import signature
 from itertools import islice
 from typing import Any
 
@@ -218,13 +219,31 @@ def proxies(options: Namespace) -> Json:
     return {"proxies": rows}
 
 
-def compute_proxy(options: Namespace) -> Json:
-    chosen = ("name", "stop_words", "percent", "commands", "own_as_computed")
-    values = {name: getattr(options, name) for name in chosen}
+def _call(options: Namespace, name: str) -> Json:
+    """Do an action on the benchmark, with the options of the command."""
     with Bars(notes) as bars:
-        benchmark = site(options).benchmark(options.benchmark)
-        done = benchmark.compute_proxy(options.method, on_job=bars.on_job, **values)
-    return _note_stored(done)
+        call = getattr(site(options).benchmark(options.benchmark), name)
+        given = {
+            key: getattr(options, key) for key in signature(call).parameters if key != "on_job"
+        }
+        result: Json = call(**given, on_job=bars.on_job)
+    return result
+
+
+def build_pool(options: Namespace) -> Json:
+    done = _call(options, "build_pool")
+    note(f"The pool has {done['pairs']} pairs, {done['new_pairs']} of them in no earlier pool.")
+    return done
+
+
+def publish_labels(options: Namespace) -> Json:
+    done = _call(options, "publish_labels")
+    note(f"Label set {done['version']} is published: {done['pairs']} pairs, {done['sha256']}.")
+    return done
+
+
+def compute_proxy(options: Namespace) -> Json:
+    return _note_stored(_call(options, "compute_proxy"))
 
 
 def upload_proxy(options: Namespace) -> Json:
@@ -317,14 +336,7 @@ def download(options: Namespace) -> Json:
 
 
 def confirm_positives(options: Namespace) -> Json:
-    values = {name: getattr(options, name) for name in ("labels", "name", "seed")}
-    if options.cutoff is not None:
-        values["cutoff"] = options.cutoff
-    with Bars(notes) as bars:
-        benchmark = site(options).benchmark(options.benchmark)
-        done = benchmark.confirm_positives(
-            options.run or "", all=options.all, on_job=bars.on_job, **values
-        )
+    done = _call(options, "confirm_positives")
     note(f"The campaign {done['campaign']} requests second labels: {done['tasks']}.")
     return done
 

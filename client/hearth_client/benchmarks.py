@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from hearth_client.connection import Connection, Json, OnJob
+from hearth_client.calls import Calls, File, Json, OnJob, ignore
+from hearth_client.connection import Connection
 from hearth_client.errors import ClientError
 from hearth_client.uploads import OnBytes
 from hearth_client.videos import VideoSender, files_of
@@ -17,11 +18,7 @@ LATEST = "latest"
 HASHED = "csv"
 
 
-def ignore(*_: Any) -> None:
-    """Ignore progress."""
-
-
-class Benchmark:
+class Benchmark(Calls):
     """The benchmark with a key. Each method sends a request, so its result is always current."""
 
     def __init__(self, site: Connection, key: str) -> None:
@@ -106,15 +103,6 @@ class Benchmark:
     def proxies(self) -> Iterator[Json]:
         """Yield the proxies in the order of their names."""
         return self.site.list(f"{self._path}proxies/")
-
-    def compute_proxy(self, method: str, *, on_job: OnJob = ignore, **options: Any) -> Json:
-        """Compute a proxy from the captions, and return the result of the job.
-
-        method: BoW, PoS, SYN or METEOR. options: as in the API, without files.
-        """
-        job = self.site.post(f"{self._path}proxies/", {"method": method, **options})
-        result: Json = self.site.wait_for_job(job, on_job)["result"]
-        return result
 
     def upload_proxy(
         self,
@@ -206,17 +194,15 @@ class Benchmark:
         sha256 = label_set["sha256"] if format == HASHED else ""
         return self.site.download(path, Path(file) if file else None, on_bytes, sha256)
 
-    def confirm_positives(
-        self, run: str = "", *, all: bool = False, on_job: OnJob = ignore, **options: Any
-    ) -> Json:
-        """Request second labels for positives that have one, and return the result of the job.
-
-        run: the name of the run whose sole positives are confirmed. all: confirm all positives
-        instead. options: as in the API: `cutoff`, `labels`, `name` and `seed`. The result has the
-        id of the new campaign and its number of tasks.
-        """
-        which = {"all": True} if all else {"run": run}
-        job = self.site.post(f"{self._path}confirmations/", {**which, **options})
+    def _do(self, path: str, values: Json, files: Mapping[str, File | None], on_job: OnJob) -> Json:
+        """Send a request for an action, and return the result of its job."""
+        sent = {name: Path(file) for name, file in files.items() if file is not None}
+        if not sent:
+            job = self.site.post(f"{self._path}{path}", values)
+        else:
+            field, file = sent.popitem()
+            fields = {name: str(value) for name, value in values.items() if value is not None}
+            job = self.site.upload(f"{self._path}{path}", file, fields, ignore, field, sent)
         result: Json = self.site.wait_for_job(job, on_job)["result"]
         return result
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import io
+import re
 import sys
-from collections.abc import Callable
-from typing import Any
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hearth_client import actions
-from hearth_client.benchmarks import LATEST
+from hearth_client.benchmarks import LATEST, Benchmark
 from hearth_client.errors import ClientError
 
 FAILED = 2
@@ -57,7 +60,10 @@ def build_parser() -> argparse.ArgumentParser:
     scores = _of_benchmark(commands, "scores", "Show the scores of all runs", actions.scores)
     scores.add_argument("--labels", default=LATEST, help="latest, a version, or original")
     scores.add_argument("--measure", action="append", help="default: C@1, C@5 and C@10")
-    _add_labels(_group(commands, "labels", "List and download label sets"))
+    pools = _group(commands, "pools", "Build pools")
+    build = _of_benchmark(pools, "build", "Pool the top of runs", actions.build_pool)
+    _add_call(build, Benchmark.build_pool)
+    _add_labels(_group(commands, "labels", "List, publish and download label sets"))
     jobs = _command(commands, "jobs", "List jobs, or follow one", actions.jobs)
     jobs.add_argument("job", nargs="?", help="the id of a job to follow until it ends")
     jobs.add_argument("--limit", type=int, default=20, help="number of jobs (default: 20)")
@@ -115,24 +121,7 @@ def _add_videos(commands: Any) -> None:
 def _add_proxies(commands: Any) -> None:
     _of_benchmark(commands, "list", "List the proxies of a benchmark", actions.proxies)
     compute = _of_benchmark(commands, "compute", "Compute a proxy", actions.compute_proxy)
-    compute.add_argument("method", choices=["BoW", "PoS", "SYN", "METEOR"])
-    compute.add_argument("--name", default="", help="default: the method")
-    compute.add_argument("--stop-words", choices=["spacy", "none"], default="spacy")
-    compute.add_argument(
-        "--percent",
-        type=int,
-        default=25,
-        help="use the words that at least this share of a video's captions contain, in %% "
-        "(default: 25)",
-    )
-    compute.add_argument(
-        "--commands", action="store_true", help='the captions are commands, such as "wash hands"'
-    )
-    compute.add_argument(
-        "--own-as-computed",
-        action="store_true",
-        help="do not set the value of a video and its own caption to 1",
-    )
+    _add_call(compute, Benchmark.compute_proxy)
     upload = _of_benchmark(commands, "upload", "Upload a proxy", actions.upload_proxy)
     upload.add_argument("file", metavar="FILE", help=".npy")
     upload.add_argument(
@@ -172,15 +161,46 @@ def _add_labels(commands: Any) -> None:
     confirm = _of_benchmark(
         commands, "confirm", "Request second labels for positives", actions.confirm_positives
     )
-    which = confirm.add_mutually_exclusive_group(required=True)
-    which.add_argument("--run", metavar="NAME", help="confirm the sole positives of this run")
-    which.add_argument("--all", action="store_true", help="confirm all positives")
-    confirm.add_argument(
-        "--cutoff", type=int, metavar="K", help="with --run: the k of C@k (default: 10)"
+    _add_call(confirm, Benchmark.confirm_positives)
+    publish = _of_benchmark(
+        commands, "publish", "Publish the labels as the next label set", actions.publish_labels
     )
-    confirm.add_argument("--labels", default=LATEST, help="default: the newest label set")
-    confirm.add_argument("--name", default="", help="the name of the campaign")
-    confirm.add_argument("--seed", type=int, default=0, help="seed of the task order (default: 0)")
+    _add_call(publish, Benchmark.publish_labels)
+
+
+def _add_call(command: Any, call: Callable[..., Any]) -> None:
+    """Add the options of a call of the client, which its signature and docstring describe."""
+    texts = dict(re.findall(r"^ +(\w+): (.+)$", call.__doc__ or "", re.MULTILINE))
+    hints = get_type_hints(call)
+    for name, parameter in inspect.signature(call).parameters.items():
+        if name not in texts:
+            continue
+        arguments: dict[str, Any] = {"help": texts[name].replace("%", "%%"), **_values(hints[name])}
+        if parameter.default is inspect.Parameter.empty:
+            if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+                command.add_argument(name, **arguments)
+                continue
+            arguments["required"] = True
+        else:
+            arguments["default"] = parameter.default
+            if parameter.default not in ("", None, (), False):
+                arguments["help"] += f" (default: {parameter.default})"
+        several = get_origin(hints[name]) is Sequence
+        flag = (name.removesuffix("s") if several else name).replace("_", "-")
+        command.add_argument(f"--{flag}", dest=name, **arguments)
+
+
+def _values(hint: Any) -> dict[str, Any]:
+    """Return the arguments of `add_argument` for the values of a type."""
+    if isinstance(hint, types.UnionType) or get_origin(hint) is Union:
+        hint = get_args(hint)[0]
+    if hint is bool:
+        return {"action": "store_true"}
+    if get_origin(hint) is Sequence:
+        return {"action": "append", "metavar": "NAME"}
+    if get_origin(hint) is Literal:
+        return {"choices": get_args(hint)}
+    return {"type": hint if hint in (int, float) else str}
 
 
 def _group(commands: Any, name: str, help_text: str) -> Any:

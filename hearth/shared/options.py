@@ -168,7 +168,7 @@ class Declared:
     def choices(self) -> dict[str, str]:
         """The title of each possible value; empty if there are no fixed values."""
         if self.option.choices is not None:
-            return dict(self.option.choices)
+            return {str(value): title for value, title in self.option.choices.items()}
         if issubclass(self.kind, StrEnum) or hasattr(self.kind, "choices"):
             return {str(value.value): getattr(value, "label", value.value) for value in self.kind}  # type: ignore[attr-defined]
         return {}
