@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install install-dev install-tools lock audit sbom demo serve worker test test-javascript \
 	test-sqlite test-postgresql coverage bench verify faults soak check ruff format-check bandit javascript types imports \
-	templates migrations deploy format messages clean
+	templates migrations deploy format interfaces messages clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -220,6 +220,9 @@ format: install-dev  ## Format the code and the templates
 	@$(PY) -m ruff check --fix-only
 	@$(PY) -m ruff format
 	@$(PY) -m djlint templates --reformat --quiet
+
+interfaces: install-dev  ## Write the calls of the client and docs/commands.md, after an option has changed
+	@DJANGO_SETTINGS_MODULE=config.settings $(PY) -m config.interfaces
 
 messages: install-dev  ## Collect the texts to translate in locale/, and compile the translations
 	@$(PY) -m tests.texts

@@ -124,6 +124,7 @@ SERVICES = (
 NOT_RECORDED = {
     "build_pool": "_store_pool records it",
     "compute_proxy": "_store records it",
+    "add_proxy": "_store records it",
     "compute_requested": "_store records it",
     "import_embeddings": "_store records it",
     "add_proxy": "_store records it",
