@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
-from django.core.management import get_commands, load_command_class
-from django.forms import BaseForm
-
 from config.interfaces import CLIENT, COMMANDS, client_source, commands_document
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.core.validators import RegexValidator
+from django.core.validators import RegexValidator, URLValidator
 from django.forms.forms import DeclarativeFieldsMetaclass
 from rest_framework import serializers
 
@@ -78,10 +78,19 @@ def form_field(declared: Declared) -> forms.Field:
         return field(choices=list(declared.choices.items()), **common)
     if declared.kind in (int, float):
         return _number_field(declared, common)
-    validators: list[Any] = [check_printable] if option.printable else []
+    return forms.CharField(max_length=option.length, validators=_validators(declared), **common)
+
+
+def _validators(declared: Declared) -> list[Any]:
+    """Return the checks of a text."""
+    option = declared.option
+    found: list[Any] = [check_printable] if option.printable else []
     if option.pattern:
-        validators.append(RegexValidator(option.pattern))
-    return forms.CharField(max_length=option.length, validators=validators, **common)
+        found.append(RegexValidator(option.pattern))
+    if option.entry is Entry.URL:
+        # A link with another scheme could run a script.
+        found.append(URLValidator(schemes=["http", "https"]))
+    return found
 
 
 def _switch_field(declared: Declared, common: dict[str, Any]) -> forms.Field:
@@ -125,6 +134,8 @@ def _widget(declared: Declared) -> forms.Widget | None:
         return forms.CheckboxSelectMultiple(attrs)
     if entry is Entry.HIDDEN:
         return forms.HiddenInput(attrs)
+    if entry is Entry.URL:
+        return forms.URLInput({"placeholder": "https://", **attrs})
     if entry in (Entry.AREA, Entry.LINES):
         return forms.Textarea({"rows": 4, **attrs})
     return forms.TextInput(attrs) if attrs and declared.kind is str else None
@@ -334,6 +345,13 @@ class OptionsSerializer(serializers.Serializer[dict[str, Any]]):
         return cls.read_with_files(data)[0]
 
     @classmethod
+    def read_changes(cls, data: Any) -> dict[str, Any]:
+        """Return the values in a request, by the names of the options."""
+        shape = cls(data=data)
+        shape.is_valid(raise_exception=True)
+        return dict(shape.validated_data)
+
+    @classmethod
     def read_with_files(cls, data: Any) -> tuple[Any, dict[str, UploadedFile[Any]]]:
         """Return the options in a request, and the files by the names of the options."""
         shape = cls(data=data)
@@ -355,13 +373,17 @@ class OptionsSerializer(serializers.Serializer[dict[str, Any]]):
 
 @cache
 def serializer_of(
-    action: type, name: str, *, without: tuple[str, ...] = ()
+    action: type, name: str, *, without: tuple[str, ...] = (), is_partial: bool = False
 ) -> type[OptionsSerializer]:
-    """Return the serializer of an action. name: the name of its schema in OpenAPI."""
+    """Return the serializer of an action.
+
+    name: the name of its schema in OpenAPI. is_partial: whether a request only has the options that
+    it changes, which `read_changes` returns.
+    """
     body: dict[str, Any] = {"action": action}
     for declared in options_of(action):
         if declared.name not in without:
-            body[declared.name] = serializer_field(declared)
+            body[declared.name] = serializer_field(declared, is_partial=is_partial)
     return type(f"{name}Serializer", (OptionsSerializer,), body)
 
 
@@ -370,14 +392,18 @@ def fault_of_request(fault: OptionFault) -> HearthError | serializers.Validation
     return serializers.ValidationError({fault.field: [fault.reason]}) if fault.field else fault
 
 
-def serializer_field(declared: Declared) -> serializers.Field[Any, Any, Any, Any]:
+def serializer_field(
+    declared: Declared, *, is_partial: bool = False
+) -> serializers.Field[Any, Any, Any, Any]:
     """Return the field of a request for an option."""
     option, kind = declared.option, declared.kind
     common: dict[str, Any] = {"help_text": f"{option.title}. {option.help}".strip()}
     if declared.is_file:
         validators = _readable(declared)
         return serializers.FileField(required=declared.is_required, validators=validators, **common)
-    if not declared.is_required:
+    if is_partial:
+        common["required"] = False
+    elif not declared.is_required:
         common["default"] = plain(declared.default)
     if declared.is_optional:
         common["allow_null"] = True
@@ -397,7 +423,8 @@ def _one(declared: Declared, common: dict[str, Any]) -> serializers.Field[Any, A
         return serializers.IntegerField(min_value=option.low, max_value=option.high, **common)  # type: ignore[arg-type]
     if kind is float:
         return serializers.FloatField(min_value=option.low, max_value=option.high, **common)
-    common["allow_blank"] = declared.default == ""
+    common |= {"allow_blank": declared.default == "", "validators": _validators(declared)}
     if option.pattern:
         return serializers.RegexField(option.pattern, **common)
-    return serializers.CharField(max_length=option.length, **common)
+    field = serializers.URLField if option.entry is Entry.URL else serializers.CharField
+    return field(max_length=option.length, **common)

@@ -62,6 +62,7 @@ class Entry(Enum):
     LINES = auto()  # texts, one per line; in commands, separated by commas
     PERCENT = auto()  # a share; pages show it in %
     STEP = auto()  # a number that pages count from 1, and everything else from 0
+    URL = auto()  # an http(s) address
     HIDDEN = auto()  # not visible
 
 

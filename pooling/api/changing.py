@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
@@ -15,11 +15,11 @@ from hearth.accounts.permissions import IsLead, IsResearcher
 from hearth.jobs.api import JobSerializer, accepted
 from hearth.jobs.deleting import Target, delete_or_enqueue
 from hearth.shared.errors import InvalidInput, NotFound
+from hearth.shared.option_fields import serializer_of
 from pooling import services
 from pooling.api.base import OfBenchmark
 from pooling.api.benchmarks import BenchmarkSerializer
 from pooling.api.runs import RunSerializer
-from pooling.forms.changing import BenchmarkForm, RunForm
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import (
     check_can_build_pool,
@@ -27,6 +27,8 @@ from pooling.policies import (
     check_can_delete_run,
     check_can_manage_benchmark,
 )
+from pooling.services.changing_benchmarks import BenchmarkFields
+from pooling.services.changing_runs import RunFields
 from pooling.targets import target_of_benchmark, target_of_pool, target_of_run
 
 DELETED = {
@@ -42,16 +44,10 @@ def delete(request: Request, target: Target) -> Response:
     return accepted(job) if job else Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class RunFieldsSerializer(serializers.Serializer[dict[str, Any]]):
-    name = serializers.CharField(required=False, max_length=100)
-    paper = serializers.URLField(required=False, allow_blank=True, max_length=500)
-    code_url = serializers.URLField(required=False, allow_blank=True, max_length=500)
-    contact = serializers.CharField(required=False, allow_blank=True, max_length=200)
-    training_data = serializers.CharField(required=False, allow_blank=True, max_length=5000)
-    description = serializers.CharField(required=False, allow_blank=True, max_length=5000)
+RunFieldsSerializer = serializer_of(RunFields, "RunFields", is_partial=True)
 
 
-class RunChangeSerializer(RunFieldsSerializer):
+class RunChangeSerializer(RunFieldsSerializer):  # type: ignore[misc, valid-type]
     withdrawn = serializers.BooleanField(
         required=False, help_text="True withdraws the run, and false restores it."
     )
@@ -85,11 +81,8 @@ class RunDetail(OfBenchmark):
         """
         run, by = self.run, cast(User, request.user)
         check_can_change_run(by, run)
-        shape = RunChangeSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        changes = dict(shape.validated_data)
+        changes = RunChangeSerializer.read_changes(request.data)
         withdrawn, reason = changes.pop("withdrawn", None), changes.pop("reason", "")
-        check_fields(RunForm(RunForm.values_of(run) | changes))
         services.change_run(run=run, changes=changes, by=by)
         if withdrawn is True and not run.is_withdrawn:
             services.withdraw_run(run=run, by=by, reason=reason)
@@ -123,10 +116,10 @@ class PoolDetail(OfBenchmark):
         return delete(request, target_of_pool(pool))
 
 
-class BenchmarkChangeSerializer(serializers.Serializer[dict[str, Any]]):
-    name = serializers.CharField(required=False, max_length=200)
-    licence = serializers.CharField(required=False, allow_blank=True, max_length=300)
-    description = serializers.CharField(required=False, allow_blank=True, max_length=5000)
+BenchmarkFieldsSerializer = serializer_of(BenchmarkFields, "BenchmarkFields", is_partial=True)
+
+
+class BenchmarkChangeSerializer(BenchmarkFieldsSerializer):  # type: ignore[misc, valid-type]
     archived = serializers.BooleanField(
         required=False, help_text="True archives the benchmark, and false restores it."
     )
@@ -153,9 +146,7 @@ class BenchmarkDetail(OfBenchmark):
         """
         benchmark, by = self.benchmark, cast(User, request.user)
         check_can_manage_benchmark(by, benchmark)
-        shape = BenchmarkChangeSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        changes = dict(shape.validated_data)
+        changes = BenchmarkChangeSerializer.read_changes(request.data)
         archived = changes.pop("archived", None)
         if archived is not None and changes:
             raise InvalidInput("A request with `archived` must not contain other fields.")
@@ -164,7 +155,6 @@ class BenchmarkDetail(OfBenchmark):
         elif archived is False and benchmark.is_archived:
             services.restore_benchmark(benchmark=benchmark, by=by)
         elif changes:
-            check_fields(BenchmarkForm(BenchmarkForm.values_of(benchmark) | changes))
             services.change_benchmark(benchmark=benchmark, changes=changes, by=by)
         return Response(BenchmarkSerializer(benchmark).data)
 
@@ -178,10 +168,3 @@ class BenchmarkDetail(OfBenchmark):
         benchmark: Benchmark = self.benchmark
         check_can_manage_benchmark(request.user, benchmark)
         return delete(request, target_of_benchmark(benchmark))
-
-
-def check_fields(form: RunForm | BenchmarkForm) -> None:
-    """Check texts as the page does. Raises `ValidationError` with the errors by field."""
-    if not form.is_valid():
-        errors = {name: list(map(str, problems)) for name, problems in form.errors.items()}
-        raise serializers.ValidationError(errors)

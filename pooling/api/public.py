@@ -15,12 +15,12 @@ from hearth.accounts.permissions import HasAccount, IsLead
 from hearth.idempotency.api import Idempotent
 from hearth.requests.files import receives_files
 from hearth.shared.errors import Conflict, NotFound
+from hearth.shared.option_fields import serializer_of
 from hearth.shared.uploads import check_is_readable
 from pooling import services
 from pooling.api.base import OfBenchmark
-from pooling.api.changing import RunFieldsSerializer, check_fields
+from pooling.api.changing import RunFieldsSerializer
 from pooling.core.direction import CHOICES, Direction
-from pooling.forms.changing import RunForm
 from pooling.models import PublicPage, RunUpload
 from pooling.policies import (
     can_send_runs_to,
@@ -32,39 +32,14 @@ from pooling.policies import (
     run_uploads_seen_by,
 )
 from pooling.serializers import UploadSerializer
-from pooling.services.public_pages import CITATION_LENGTH, RUNS_PER_DAY_MAX, page_values
+from pooling.services.public_pages import PublicPageFields, page_values
 
 CONFLICT = {
     409: OpenApiResponse(description="The state of the upload does not allow this request.")
 }
 
 
-class PublicPageSerializer(serializers.Serializer[dict[str, Any]]):
-    is_public = serializers.BooleanField(
-        required=False, help_text="Whether everyone can open the public page, without an account."
-    )
-    shows_while_judging = serializers.BooleanField(
-        required=False,
-        help_text="Whether scores and labels are shown while a campaign is not closed.",
-    )
-    shows_texts = serializers.BooleanField(
-        required=False, help_text="Whether downloads contain the texts of captions."
-    )
-    runs_per_day = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=RUNS_PER_DAY_MAX,
-        help_text="The limit of scored runs per person and day, in UTC.",
-    )
-    contact = serializers.CharField(
-        required=False, allow_blank=True, max_length=200, help_text="Whom to ask."
-    )
-    citation = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        max_length=CITATION_LENGTH,
-        help_text="How to cite the benchmark.",
-    )
+PublicPageSerializer = serializer_of(PublicPageFields, "PublicPage", is_partial=True)
 
 
 class PublicPageDetail(OfBenchmark):
@@ -88,9 +63,7 @@ class PublicPageDetail(OfBenchmark):
         """
         benchmark, by = self.benchmark, cast(User, request.user)
         check_can_manage_benchmark(by, benchmark)
-        shape = PublicPageSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        changes = shape.validated_data
+        changes = PublicPageSerializer.read_changes(request.data)
         page = services.change_public_page(benchmark=benchmark, changes=changes, by=by)
         return Response(page_values(page))
 
@@ -180,11 +153,8 @@ class UploadPublish(OneUpload):
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         upload, by = self.found(request, pk), cast(User, request.user)
         check_can_publish_run(by, upload)
-        shape = RunFieldsSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        if upload.run is not None:
-            check_fields(RunForm(RunForm.values_of(upload.run) | shape.validated_data))
-        services.publish_run(upload=upload, changes=shape.validated_data, by=by)
+        changes = RunFieldsSerializer.read_changes(request.data)
+        services.publish_run(upload=upload, changes=changes, by=by)
         return answer(upload)
 
 

@@ -6,58 +6,23 @@ from typing import Any
 
 from django import forms
 
+from hearth.shared.option_fields import OptionsForm
 from pooling.forms.fields import check_printable
 from pooling.forms.runs import DIRECTION_CHOICES, RunUploadForm
-from pooling.services.public_pages import CITATION_LENGTH, RUNS_PER_DAY_MAX
+from pooling.services.public_pages import PublicPageFields
 
 # The settings that let visitors see more.
 SHOWN = ("is_public", "shows_while_judging", "shows_texts")
 
 
-class PublicPageForm(forms.Form):
-    is_public = forms.BooleanField(
-        label="Public",
-        required=False,
-        help_text="Everyone can open the public page, without an account.",
-    )
-    shows_while_judging = forms.BooleanField(
-        label="Show scores and labels while a campaign is not closed",
-        required=False,
-        help_text="People whose only role in this benchmark is that of annotator do not see "
-        "them while they are signed in.",
-    )
-    shows_texts = forms.BooleanField(
-        label="Include the texts of captions in downloads",
-        required=False,
-        help_text="By default, downloads contain only ids and labels.",
-    )
-    runs_per_day = forms.IntegerField(
-        label="Maximum uploaded runs per person and day",
-        min_value=1,
-        max_value=RUNS_PER_DAY_MAX,
-        help_text="Files with errors do not count. Days begin at midnight UTC.",
-    )
-    contact = forms.CharField(
-        label="Contact",
-        max_length=200,
-        required=False,
-        help_text="Whom to ask about the benchmark. Visitors see the contact.",
-    )
-    citation = forms.CharField(
-        label="Citation",
-        max_length=CITATION_LENGTH,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
-        help_text="How to cite the benchmark, such as a BibTeX entry.",
-    )
+class PublicPageForm(OptionsForm[PublicPageFields]):
+    action = PublicPageFields
+
     confirmed = forms.BooleanField(
         label="I have read “What visitors see” on this page, and I agree to show it.",
         required=False,
         help_text="Required if visitors will see more than they see now.",
     )
-
-    def clean_contact(self) -> str:
-        return check_printable(self.cleaned_data["contact"])
 
     def clean(self) -> dict[str, Any]:
         values = dict(self.cleaned_data)

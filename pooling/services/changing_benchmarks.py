@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,14 +14,30 @@ from hearth.audit.services import record
 from hearth.shared.bulk import lock_row
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.limits import check_length
+from hearth.shared.options import Entry, Option
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark
 from pooling.policies import check_can_manage_benchmark, check_not_archived
 from pooling.signals import benchmark_archiving
 
-# The fields that can change. The key cannot, because addresses, roles, scripts and exported files
-# contain it.
-BENCHMARK_FIELDS = ("name", "licence", "description")
+Description = Annotated[
+    str, Option("Description", length=5000, entry=Entry.AREA, attrs={"rows": 3})
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkFields:
+    """What can change of a benchmark.
+
+    The key cannot, because addresses, roles, scripts and exported files contain it.
+    """
+
+    name: Annotated[str, Option("Name", length=200, printable=True)]
+    licence: Annotated[str, Option("Licence", length=300, printable=True)] = ""
+    description: Description = ""
+
+
+BENCHMARK_FIELDS = tuple(field.name for field in fields(BenchmarkFields))
 
 
 @transaction.atomic

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,16 +14,47 @@ from hearth.audit.services import record
 from hearth.shared.bulk import lock_row
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.limits import check_length
+from hearth.shared.options import NAME_LENGTH, Entry, Option
 from pooling.enums import PoolingAct, RunUploadState
 from pooling.models import Run, RunUpload
 from pooling.policies import check_can_change_run, check_can_restore_run, check_can_withdraw_run
+from pooling.services.changing_benchmarks import Description
 from pooling.services.names import check_name
 from pooling.signals import run_listed
 
 # The audit log contains the values of these fields. The others may contain texts about people, so
 # the log records only that they changed.
 RECORDED = ("name", "paper", "code_url")
-RUN_FIELDS = (*RECORDED, "contact", "training_data", "description")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFields:
+    """What can change of a run."""
+
+    name: Annotated[str, Option("Name", length=NAME_LENGTH, printable=True)]
+    paper: Annotated[
+        str, Option("Paper", "The web address of the paper.", length=500, entry=Entry.URL)
+    ] = ""
+    code_url: Annotated[
+        str, Option("Code", "The web address of the code.", length=500, entry=Entry.URL)
+    ] = ""
+    contact: Annotated[
+        str,
+        Option(
+            "Contact",
+            "Whom to ask about this run. Everyone who sees the run sees the contact.",
+            length=200,
+            printable=True,
+        ),
+    ] = ""
+    training_data: Annotated[
+        Description,
+        Option("Training data", "What the system was trained on, with versions."),
+    ] = ""
+    description: Description = ""
+
+
+RUN_FIELDS = tuple(field.name for field in fields(RunFields))
 
 
 @transaction.atomic

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -13,14 +14,69 @@ from hearth.audit.services import record
 from hearth.shared.bulk import lock_row
 from hearth.shared.errors import InvalidInput
 from hearth.shared.limits import check_length
+from hearth.shared.options import Entry, Option
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, PublicPage
 from pooling.policies import check_can_manage_benchmark, check_not_archived
 
-IS_PUBLIC = "is_public"
-PAGE_FIELDS = ("shows_while_judging", "shows_texts", "runs_per_day", "contact", "citation")
 RUNS_PER_DAY_MAX = 100
 CITATION_LENGTH = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicPageFields:
+    """What visitors see of a benchmark."""
+
+    is_public: Annotated[
+        bool, Option("Public", "Everyone can open the public page, without an account.")
+    ] = False
+    shows_while_judging: Annotated[
+        bool,
+        Option(
+            "Show scores and labels while a campaign is not closed",
+            "People whose only role in this benchmark is that of annotator do not see them while "
+            "they are signed in.",
+        ),
+    ] = False
+    shows_texts: Annotated[
+        bool,
+        Option(
+            "Include the texts of captions in downloads",
+            "By default, downloads contain only ids and labels.",
+        ),
+    ] = False
+    runs_per_day: Annotated[
+        int,
+        Option(
+            "Maximum uploaded runs per person and day",
+            "Files with errors do not count. Days begin at midnight UTC.",
+            low=1,
+            high=RUNS_PER_DAY_MAX,
+        ),
+    ]
+    contact: Annotated[
+        str,
+        Option(
+            "Contact",
+            "Whom to ask about the benchmark. Visitors see the contact.",
+            length=200,
+            printable=True,
+        ),
+    ] = ""
+    citation: Annotated[
+        str,
+        Option(
+            "Citation",
+            "How to cite the benchmark, such as a BibTeX entry.",
+            length=CITATION_LENGTH,
+            entry=Entry.AREA,
+            attrs={"rows": 5, "spellcheck": "false"},
+        ),
+    ] = ""
+
+
+IS_PUBLIC = "is_public"
+PAGE_FIELDS = tuple(field.name for field in fields(PublicPageFields) if field.name != IS_PUBLIC)
 
 
 @transaction.atomic
