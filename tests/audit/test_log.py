@@ -127,7 +127,6 @@ NOT_RECORDED = {
     "add_proxy": "_store records it",
     "compute_requested": "_store records it",
     "import_embeddings": "_store records it",
-    "add_proxy": "_store records it",
     "import_proxy": "_store records it",
     "plan_judgments": "it changes nothing",
     "import_gold": "add_gold records it",
