@@ -35,7 +35,7 @@ class Analyses(OfBenchmark):
     @extend_schema(operation_id="benchmarks_analyses_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, key: str) -> Response:
         _ = self.benchmark
-        return Response([_described(analysis) for analysis in ANALYSES.values()])
+        return Response([described(analysis) for analysis in ANALYSES.values()])
 
 
 class AnalysisDetail(OfBenchmark):
@@ -215,7 +215,7 @@ def comparison_from_request(benchmark: Benchmark, request: Request) -> Compariso
     return compare_lists(benchmark, data)
 
 
-def _described(analysis: Analysis[Any, Any]) -> dict[str, Any]:
+def described(analysis: Analysis[Any, Any]) -> dict[str, Any]:
     return {
         "name": analysis.name,
         "title": analysis.title,

@@ -1,0 +1,103 @@
+"""Every analysis in every form that follows from its declarations.
+
+`golden/forms.json` has what each form was before analyses were declared: the fields of the page,
+the result as JSON, and its tables, files, charts and texts. Numbers are rounded to nine digits, and long
+forms are hashed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.lab.analyses import ANALYSES
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.api import described
+from evaluation.lab.services import analyse
+from evaluation.management.commands.analyse import table_lines
+from evaluation.release.services import publish_label_set
+from hearth.accounts.actors import OPERATOR
+from pooling.models import Benchmark
+from tests.evaluation.worked import make_ordered_benchmark, make_worked_benchmark
+from tests.factories import add_judgments
+
+GOLDEN = Path(__file__).with_name("golden") / "forms.json"
+# The second opinions of another annotator, one of which differs.
+SECOND = [("c0", "v0", "ben", 1), ("c0", "v2", "ben", 0), ("c1", "v2", "ben", 0)]
+# The forms that `golden/forms.json` has as hashes.
+SHORT = ("latex", "charts")
+OPTIONS = {"slices": {"by": "tags"}, "plan": {"pairs": "3", "disagreement": "0.1"}}
+
+
+@pytest.fixture
+def benchmarks(db: None, tmp_path: Path) -> dict[bool, Benchmark]:
+    """The benchmark of an analysis, by whether it needs ordering studies."""
+    benchmark = make_worked_benchmark(tmp_path)
+    add_judgments(tmp_path, benchmark, SECOND)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    return {False: benchmark, True: make_ordered_benchmark(tmp_path)}
+
+
+def test_every_form_is_as_before(benchmarks: dict[bool, Benchmark]) -> None:
+    golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    found = {name: forms_of(name, benchmarks) for name in ANALYSES}
+    assert set(found) == set(golden)
+    for name, forms in found.items():
+        for form, content in forms.items():
+            assert content == golden[name][form], (name, form)
+
+
+def forms_of(name: str, benchmarks: dict[bool, Benchmark]) -> dict[str, Any]:
+    analysis = ANALYSES[name]
+    data = {"resamples": "100"} if "resamples" in analysis.form.base_fields else {}
+    data |= OPTIONS.get(name, {})
+    question = build_question(analysis, benchmarks[analysis.needs_studies], data)
+    stored = analyse(question=question)
+    stored.refresh_from_db()
+    result, tables = stored.result, analysis.tables(stored.result)
+    forms = {
+        "described": described(analysis),
+        "chosen": question.options,
+        "json": result,
+        "texts": [*analysis.findings(result), *analysis.warnings(result)],
+        "tables": {table.name: [table.title, table.note, *table_lines(table)] for table in tables},
+        "csv": {table.name: table.csv({"label_set": 1}).splitlines() for table in tables},
+        "latex": {table.name: table.latex("t", {"label_set": 1}) for table in tables},
+        "charts": {
+            chart.name: [chart.title, chart.text, drawn(chart.spec), drawn(chart.narrow)]
+            for chart in analysis.charts(result)
+        },
+    }
+    found = {form: rounded(content) for form, content in json.loads(json.dumps(forms)).items()}
+    # The cells and the data of these forms are those of the tables.
+    short = {form: {name: sha256(part) for name, part in found[form].items()} for form in SHORT}
+    return found | short
+
+
+def drawn(spec: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a specification without the fields of its data that no encoding uses."""
+    if spec is None:
+        return None
+    used = re.findall(r'"field": "([^"]+)"', json.dumps(spec, ensure_ascii=False))
+    values = [{key: row[key] for key in row if key in used} for row in spec["data"]["values"]]
+    return {**spec, "data": {"values": values}}
+
+
+def sha256(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: rounded(part) for key, part in sorted(value.items())}
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    if isinstance(value, str):
+        return re.sub(r"-?\d+\.\d{9,}(e-?\d+)?", lambda found: f"{float(found[0]):.9g}", value)
+    return float(f"{value:.9g}") if isinstance(value, float) else value
