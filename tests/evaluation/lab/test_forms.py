@@ -1,8 +1,8 @@
 """Every analysis in every form that follows from its declarations.
 
 `golden/forms.json` has what each form was before analyses were declared: the fields of the page,
-the result as JSON, and its tables, files, charts and texts. Numbers are rounded to nine digits, and long
-forms are hashed.
+the result as JSON, and its tables, files, charts and texts. Numbers are rounded to nine digits, and
+long forms are hashed.
 """
 
 from __future__ import annotations
