@@ -19,7 +19,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from django.conf import settings
 from django.core import mail
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client, override_settings
 from django.utils import translation
 
@@ -436,13 +436,16 @@ def test_texts_of_allauth_use_the_formal_address(anna: User, client: Client) -> 
     ],
 )
 def test_errors_of_the_server_in_german_before_the_role_is_known(
-    db: None, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, heading: str
+    anna: User, client: Client, error: Exception, status: int, heading: str
 ) -> None:
-    def fail(*_: Any) -> bool:
+    sign_in(client, anna)
+    client.raise_request_exception = False
+
+    def fail(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr("hearth.shared.language.has_perm", fail)
-    page = german(Client(raise_request_exception=False), "/accounts/2fa/", status=status)
+    with connection.execute_wrapper(fail):
+        page = german(client, "/accounts/2fa/", status=status)
     assert f"<h1>{heading}</h1>" in page
     assert english_left_in(page) == []
 

@@ -7,7 +7,7 @@ It runs every night. An app registers a step for its own rows with `@housekeepin
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -79,19 +79,21 @@ def housekeeping_step(name: str, title: str) -> Callable[[StepFunction], StepFun
 def run_housekeeping(*, by: Actor, dry_run: bool = False) -> list[StepFigures]:
     """Run all steps. Return what each did, or would do if `dry_run` is set."""
     check_can_administer(by)
+    load_tasks()
     if dry_run:
-        return _run_steps(dry_run=True)
+        return _run_steps(_steps, dry_run=True)
     with recorded(OperationKind.HOUSEKEEPING) as operation:
-        figures = _run_steps(dry_run=False)
+        figures = _run_steps(_steps, dry_run=False)
         operation.facts = {"steps": figures}
     return figures
 
 
-def _run_steps(*, dry_run: bool) -> list[StepFigures]:
+def _run_steps(
+    steps: Mapping[str, tuple[str, StepFunction]], *, dry_run: bool
+) -> list[StepFigures]:
     """Run all steps. An error of a disk or bucket is raised after the other steps have run."""
-    load_tasks()
     figures, errors = [], []
-    for name, (title, step) in _steps.items():
+    for name, (title, step) in steps.items():
         try:
             removed = step(dry_run)
         except OSError as error:

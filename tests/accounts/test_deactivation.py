@@ -15,6 +15,7 @@ from annotation.services import annotator_for
 from hearth.accounts.models import ApiToken, User
 from hearth.accounts.roles import Role
 from hearth.accounts.services import deactivate_person, reactivate_person, withdraw_role
+from hearth.accounts.signals import person_deactivated
 from hearth.shared.errors import Conflict, NotPermitted
 from tests import factories
 from tests.accounts.world import admin, make_member, token_of
@@ -127,17 +128,18 @@ def test_assigned_pairs_go_back_to_the_queue(campaign: Campaign, anna: Annotator
     ]
 
 
-def test_a_failing_receiver_undoes_the_deactivation(
-    campaign: Campaign, anna: Annotator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_receiver_undoes_the_deactivation(campaign: Campaign, anna: Annotator) -> None:
     factories.claim(campaign, anna, 1)
 
-    def broken(*args: Any, **kwargs: Any) -> None:
+    def broken(**_: Any) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("annotation.services.people.release_leases", broken)
-    with pytest.raises(RuntimeError):
-        deactivate_person(person=person_of(anna), by=admin())
+    person_deactivated.connect(broken)
+    try:
+        with pytest.raises(RuntimeError):
+            deactivate_person(person=person_of(anna), by=admin())
+    finally:
+        person_deactivated.disconnect(broken)
     user = User.objects.get(pk=person_of(anna).pk)
     assert (user.is_active, user.session_generation) == (True, 0)
 

@@ -13,7 +13,7 @@ from hearth.accounts.roles import Role
 from hearth.audit.models import AuditEntry
 from hearth_client import Benchmark, Hearth, Refused
 from hearth_client.cli import main
-from hearth_client.videos import VideoSender
+from hearth_client.videos import VideoSender, files_of
 from pooling.models import VideoUpload
 from pooling.selectors.uploads import upload_path
 from tests.accounts.world import make_member, token_of
@@ -45,6 +45,11 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+def upload_videos(sender: type[VideoSender], benchmark: Benchmark, folder: Path) -> None:
+    path = "benchmarks/tiny/videos/uploads/"
+    list(sender(benchmark.site, path, files_of(folder), lambda done, total: None).send())
+
+
 def stored() -> dict[str, tuple[str, int, bytes]]:
     uploads = VideoUpload.objects.select_related("video")
     return {
@@ -74,41 +79,37 @@ def test_a_folder_is_sent_in_parts(benchmark: Benchmark, folder: Path) -> None:
     assert AuditEntry.objects.filter(interface="api", act="job_started").count() == 1
 
 
-def test_a_second_call_continues_after_an_interruption(
-    benchmark: Benchmark, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_call_continues_after_an_interruption(benchmark: Benchmark, folder: Path) -> None:
     sent: list[int] = []
-    send_part = VideoSender._send_part
 
-    def cut(self: VideoSender, upload: str, offset: int, part: bytes) -> int:
-        if offset == 2000 and 2000 not in sent:
+    class Cut(VideoSender):
+        def _send_part(self, upload: str, offset: int, part: bytes) -> int:
+            is_first = offset not in sent
             sent.append(offset)
-            raise KeyboardInterrupt
-        sent.append(offset)
-        return send_part(self, upload, offset, part)
+            if offset == 2000 and is_first:
+                raise KeyboardInterrupt
+            return super()._send_part(upload, offset, part)
 
-    monkeypatch.setattr(VideoSender, "_send_part", cut)
     with pytest.raises(KeyboardInterrupt):
-        benchmark.upload_videos(folder / "more")
+        upload_videos(Cut, benchmark, folder / "more")
     assert stored()["v1"] == ("arriving", 2000, CONTENT[:2000])
-    benchmark.upload_videos(folder / "more")
+    upload_videos(Cut, benchmark, folder / "more")
     assert stored()["v1"] == ("waiting", len(CONTENT), CONTENT)
     assert sent == [0, 1000, 2000, 2000]
 
 
 def test_a_part_that_is_repeated_after_a_lost_response_is_stored_once(
-    benchmark: Benchmark, folder: Path, monkeypatch: pytest.MonkeyPatch
+    benchmark: Benchmark, folder: Path
 ) -> None:
     sent: list[int] = []
-    send_part = VideoSender._send_part
 
-    def send_twice(self: VideoSender, upload: str, offset: int, part: bytes) -> int:
-        sent.append(offset)
-        send_part(self, upload, offset, part)
-        return send_part(self, upload, offset, part)  # the repetition after a lost response
+    class Twice(VideoSender):
+        def _send_part(self, upload: str, offset: int, part: bytes) -> int:
+            sent.append(offset)
+            super()._send_part(upload, offset, part)
+            return super()._send_part(upload, offset, part)  # after a lost response
 
-    monkeypatch.setattr(VideoSender, "_send_part", send_twice)
-    benchmark.upload_videos(folder / "more")
+    upload_videos(Twice, benchmark, folder / "more")
     assert stored()["v1"] == ("waiting", len(CONTENT), CONTENT)
     assert sent == [0, 1000, 2000]
 

@@ -1,7 +1,8 @@
-"""How tests are run: parts at the same time, and rows of earlier tests reused."""
+"""How tests are run: parts at once, rows of earlier tests reused, and no replaced globals."""
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -74,3 +75,52 @@ def test_replayed_rows_are_those_that_were_made(db: None, tmp_path: Path) -> Non
     Benchmark.objects.create(pk=made.pk, key="other", n_queries=1, n_videos=1)
     assert make(tmp_path).pk != made.pk
     assert len(calls) == 2
+
+
+OURS = ("annotation", "config", "evaluation", "hearth", "hearth_client", "pooling", "tests")
+# pytest itself replaces the standard streams in each test. The lock belongs to the broker's parent
+# class, and only the broker uses it.
+ALSO = {"sys.stdin", "sys.stderr", "filesystem.lock"}
+
+
+def replaced_globals(path: Path) -> set[str]:
+    """Return the attributes of other packages that the tests in a file replace."""
+    tree = ast.parse(path.read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    foreign = {
+        alias.asname or alias.name
+        for node in imports
+        for alias in node.names
+        if not (getattr(node, "module", "") or "").startswith(OURS)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name(), "setattr" | "delattr"), [target, *rest]):
+                name = ".".join(ast.unparse(one).strip("'") for one in (target, *rest[:-1]))
+                root = name.split(".")[0]
+                is_text = isinstance(target, ast.Constant)
+                # An attribute of one of our modules can be a module of Python: `services.time`.
+                is_inner = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+                is_module = is_inner and target.attr.islower()
+                is_ours = name.startswith(OURS) if is_text else root not in foreign
+                if not is_ours or (is_module and not name.rpartition(".")[2].isupper()):
+                    found.add(name)
+    return found
+
+
+def test_no_test_replaces_a_global_of_another_package(tmp_path: Path) -> None:
+    """The rest of the process would use it, too. Code takes its clock as a parameter instead."""
+    bad = tmp_path / "test_bad.py"
+    bad.write_text(
+        "import os\nfrom hearth import jobs\n"
+        "monkeypatch.setattr(os, 'fsync', None)\nmonkeypatch.setattr(jobs.time, 'sleep', None)\n"
+        "monkeypatch.setattr('socket.socket', None)\nmonkeypatch.setattr(jobs, 'ROWS', 1)\n"
+    )
+    assert replaced_globals(bad) == {"os.fsync", "jobs.time.sleep", "socket.socket"}
+    found = {
+        f"{path.name}: {name}"
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in replaced_globals(path) - ALSO
+    }
+    assert found == set()

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as site
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -207,17 +207,19 @@ def test_a_refused_file_can_be_retried_and_replaced(tus: TusClient, tmp_path: Pa
     assert Video.objects.get(key="v0").state == "playable"
 
 
+class FullStorage(FileSystemStorage):
+    def _save(self, name: str, content: Any) -> str:
+        raise OSError(errno.ENOSPC, "full")
+
+
 def test_a_full_disk_refuses_the_file_until_it_is_retried(
-    tus: TusClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tus: TusClient, tmp_path: Path, settings: Any
 ) -> None:
     tus.upload("v0.mp4", make_video(tmp_path / "good.mp4").read_bytes())
-    with monkeypatch.context() as full:
-
-        def save(*_: Any, **__: Any) -> str:
-            raise OSError(errno.ENOSPC, "full")
-
-        full.setattr(default_storage, "save", save)
-        run_jobs()
+    storages = settings.STORAGES
+    settings.STORAGES = {**storages, "default": {"BACKEND": f"{__name__}.FullStorage"}}
+    run_jobs()
+    settings.STORAGES = storages
     assert states_and_reasons() == {
         "v0.mp4": ("refused", "The disk is full. Free some space, then retry.")
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
@@ -93,14 +93,18 @@ def get_figures(campaign: Campaign) -> StoredFigures | None:
     return StoredFigures(report.result, report.created_at, n_newer, is_report=True)
 
 
-def _cached_figures(campaign: Campaign, n_answers: int) -> StoredFigures:
+def _cached_figures(
+    campaign: Campaign,
+    n_answers: int,
+    measure: Callable[[Campaign], CampaignFigures] | None = None,
+) -> StoredFigures:
     key = f"campaign-figures-{campaign.pk}-{campaign.state}"
     cached = _find_cached(key, n_answers)
     if cached is None:
         with _measuring:
             cached = _find_cached(key, n_answers)
             if cached is None:
-                figures = measure_campaign(campaign)
+                figures = (measure or measure_campaign)(campaign)
                 cached = n_answers, StoredFigures(figures, timezone.now(), 0, is_report=False)
                 cache.set(key, cached, CACHE_SECONDS)
     n_measured, stored = cached

@@ -7,6 +7,7 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -76,7 +77,7 @@ def test_progress_of_a_paused_campaign_reloads_the_page(
     assert "HX-Refresh" not in researcher.get(f"/campaigns/{campaign.pk}/progress/")
 
 
-def test_requests_at_the_same_time_share_one_computation(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_at_the_same_time_share_one_computation() -> None:
     measured = []
 
     def measure(campaign: Campaign) -> dict[str, int]:
@@ -84,10 +85,13 @@ def test_requests_at_the_same_time_share_one_computation(monkeypatch: pytest.Mon
         time.sleep(0.2)  # until all requests have begun
         return {"answers": 7}
 
-    monkeypatch.setattr(selectors, "measure_campaign", measure)
     campaign = Campaign(pk=1, state=CampaignState.OPEN)
+
+    def request(_: int) -> Any:
+        return selectors._cached_figures(campaign, 7, measure)
+
     with ThreadPoolExecutor(3) as threads:
-        found = list(threads.map(lambda _: selectors._cached_figures(campaign, 7), range(3)))
+        found = list(threads.map(request, range(3)))
     assert ([stored.figures for stored in found], len(measured)) == ([{"answers": 7}] * 3, 1)
 
 

@@ -6,7 +6,6 @@ import csv
 import gzip
 import hashlib
 import io
-import os
 import random
 import uuid
 from pathlib import Path
@@ -22,6 +21,7 @@ from evaluation.release.services import publish_label_set
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from hearth.shared.errors import InvalidInput
+from hearth.shared.files import sync
 from hearth.shared.version import code_version
 from pooling.models import Benchmark
 from tests.factories import (
@@ -180,14 +180,14 @@ def test_the_files_are_on_disk_before_the_row_is_stored(
     benchmark = odd_benchmark(tmp_path)
     add_judgments(tmp_path, benchmark, ROWS)
     synced: list[str] = []
-    fsync = os.fsync
 
-    def watched(descriptor: int) -> None:
+    def watched(path: Path) -> None:
         assert not LabelSet.objects.exists()
-        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
-        fsync(descriptor)
+        synced.append(str(path))
+        sync(path)
 
-    monkeypatch.setattr(os, "fsync", watched)
+    for name in ("file", "judgments_file"):
+        monkeypatch.setattr(LabelSet._meta.get_field(name).storage, "sync", watched)
     label_set = publish_label_set(benchmark=benchmark, by=OPERATOR, allow_pending=True)
     files = [label_set.file.path, label_set.judgments_file.path]
     folder = str(Path(files[0]).parent)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 
 from annotation.models import Assignment, Judgment, JudgmentTask
@@ -70,7 +72,7 @@ def test_an_uploaded_run_is_scored_and_ranked(
 
 
 def test_a_run_is_announced_in_the_transaction_that_stores_it(
-    benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    benchmark: Benchmark, tmp_path: Path
 ) -> None:
     """The service sends the signal, so every import of a run also scores it."""
     rita = make_user("rita", Role.RESEARCHER)
@@ -86,11 +88,12 @@ def test_a_run_is_announced_in_the_transaction_that_stores_it(
     again = import_run(benchmark=benchmark, path=path, system="C", by=rita)
     assert (again.created, again.jobs) == (False, ())
 
-    def fails(**_: object) -> None:
-        raise OSError("no room for a job")
+    def fails(execute: Any, sql: str, *arguments: Any) -> Any:
+        if 'INTO "jobs_job"' in sql:
+            raise OSError("no room for a job")
+        return execute(sql, *arguments)
 
-    monkeypatch.setattr("evaluation.scores.services.begin_scoring", fails)
-    with pytest.raises(OSError, match="no room"):
+    with connection.execute_wrapper(fails), pytest.raises(OSError, match="no room"):
         import_run(
             benchmark=benchmark, path=write_run(tmp_path / "d.run", {"c0": ["v1"]}), system="D"
         )
