@@ -8,9 +8,7 @@ from typing import Any
 
 from evaluation.catalogue.enums import PairOutcome
 from evaluation.catalogue.selectors.entries import EntryPairs, PairTask
-from evaluation.catalogue.selectors.lists import CaptionRow, VideoRow
 from evaluation.catalogue.selectors.outcomes import PairColumns, outcome_name
-from evaluation.catalogue.selectors.pairs import PairRow
 from hearth.shared.tables import Column, Order
 from pooling.models import Query, Run, Video
 
@@ -34,48 +32,8 @@ VIDEO_COLUMNS = [
     Column("captions", "Captions", "count"),
     *COUNTS,
 ]
-CAPTION_FILE = (
-    "number",
-    "caption_id",
-    "caption",
-    "words",
-    "original_positives",
-    "pairs",
-    "judged",
-    "relevant",
-)
-VIDEO_FILE = (
-    "number",
-    "video_id",
-    "state",
-    "seconds",
-    "captions",
-    "pairs",
-    "judged",
-    "relevant",
-)
-PAIR_FILE = tuple(PairRow.__annotations__)
 # The places of outcomes when pairs are sorted. Pairs without a label come first.
 OUTCOME_PLACES = {outcome: place for place, outcome in enumerate(PairOutcome)}
-
-
-def caption_cells(row: CaptionRow) -> tuple[Any, ...]:
-    positives = " ".join(row.positive_ids)
-    text = row.query.text
-    return row.query.number, row.query.key, text, row.words, positives, *_counts(row)
-
-
-def video_cells(row: VideoRow) -> tuple[Any, ...]:
-    video = row.video
-    return video.number, video.key, video.state, video.duration, row.captions, *_counts(row)
-
-
-def pair_cells(row: PairRow) -> tuple[Any, ...]:
-    return tuple(int(cell) if isinstance(cell, bool) else cell for cell in row.values())
-
-
-def _counts(row: CaptionRow | VideoRow) -> tuple[int, int, int]:
-    return row.pairs, row.judged, row.relevant
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,77 +62,90 @@ class VideoRow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CaptionList:
-    """The captions of a benchmark that pass a filter. source: the labels that are counted."""
+class EntryList:
+    """The captions or videos of a benchmark that pass a filter. numbers: their numbers."""
 
     benchmark: Benchmark
-    source: LabelSource | None
     catalogue: Catalogue
     counts: Counts
     numbers: IntArray
 
+    def columns(self, key: str) -> Mapping[str, npt.NDArray[Any]]:
+        """Return the values of all captions or videos by which a list can be sorted."""
+        counts = self.counts
+        return {"pairs": counts.pairs, "judged": counts.judged, "relevant": counts.relevant}
+
+    def rows(self, numbers: Sequence[int]) -> list[Any]:
+        """Load captions or videos by their numbers."""
+        raise NotImplementedError
+
+    def counts_at(self, number: int) -> tuple[int, int, int]:
+        """Return the numbers of pairs, of judged ones and of relevant ones."""
+        counts = self.counts
+        return int(counts.pairs[number]), int(counts.judged[number]), int(counts.relevant[number])
+
     def in_order(self, order: Order) -> list[int]:
-        columns = {
-            "words": self.catalogue.words,
-            "positives": self.catalogue.positives_per_query,
-            **_count_columns(self.counts),
-        }
-        return _in_order(self.numbers, order, columns)
+        """Return the numbers in an order. Equal rows keep the order of the benchmark."""
+        columns = self.columns(order.key)
+        if order.key not in columns:  # the order of the benchmark
+            ordered = self.numbers[::-1] if order.descending else self.numbers
+        else:
+            values = columns[order.key][self.numbers]  # NaN is last
+            values = -values if order.descending else values
+            ordered = self.numbers[np.argsort(values, kind="stable")]
+        found: list[int] = ordered.tolist()
+        return found
+
+    def all_rows(self, numbers: Sequence[int]) -> Iterator[Any]:
+        """Load captions or videos in batches, so that only one batch is in memory."""
+        for start in range(0, len(numbers), ROWS_PER_PART):
+            yield from self.rows(numbers[start : start + ROWS_PER_PART])
+
+
+class CaptionList(EntryList):
+    """The captions that pass a filter."""
+
+    def columns(self, key: str) -> Mapping[str, npt.NDArray[Any]]:
+        own = {"words": self.catalogue.words, "positives": self.catalogue.positives_per_query}
+        return {**own, **super().columns(key)}
 
     def rows(self, numbers: Sequence[int]) -> list[CaptionRow]:
         """Load captions by their numbers, with two database queries."""
-        queries = _by_number(Query.objects.filter(benchmark=self.benchmark), numbers)
+        queries = _by_number(self.benchmark.queries, numbers)
         positives = {number: self.catalogue.original_videos_of(number) for number in numbers}
         shown = sorted({video for videos in positives.values() for video in videos})
-        videos = _by_number(Video.objects.filter(benchmark=self.benchmark), shown)
+        videos = _by_number(self.benchmark.videos, shown)
         return [
             CaptionRow(
                 queries[number],
                 int(self.catalogue.words[number]),
                 [videos[video] for video in positives[number]],
-                *_counts_at(self.counts, number),
+                *self.counts_at(number),
             )
             for number in numbers
         ]
 
-    def all_rows(self, numbers: Sequence[int]) -> Iterator[CaptionRow]:
-        """Load captions in batches, so that only one batch is in memory."""
-        for part in _parts(numbers):
-            yield from self.rows(part)
 
+class VideoList(EntryList):
+    """The videos that pass a filter."""
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VideoList:
-    """The videos of a benchmark that pass a filter. source: the labels that are counted."""
-
-    benchmark: Benchmark
-    source: LabelSource | None
-    catalogue: Catalogue
-    counts: Counts
-    numbers: IntArray
-
-    def in_order(self, order: Order) -> list[int]:
-        columns = {
-            "captions": self.catalogue.positives_per_video,
-            **_count_columns(self.counts),
-        }
-        if order.key == "duration":
-            columns["duration"] = _durations(self.benchmark)
-        return _in_order(self.numbers, order, columns)
+    def columns(self, key: str) -> Mapping[str, npt.NDArray[Any]]:
+        own: dict[str, npt.NDArray[Any]] = {"captions": self.catalogue.positives_per_video}
+        if key == "duration":
+            own["duration"] = _durations(self.benchmark)
+        return {**own, **super().columns(key)}
 
     def rows(self, numbers: Sequence[int]) -> list[VideoRow]:
         """Load videos by their numbers, with one database query."""
-        videos = _by_number(Video.objects.filter(benchmark=self.benchmark), numbers)
-        captions = self.catalogue.positives_per_video
+        videos, captions = _by_number(self.benchmark.videos, numbers), self.catalogue
         return [
-            VideoRow(videos[number], int(captions[number]), *_counts_at(self.counts, number))
+            VideoRow(
+                videos[number],
+                int(captions.positives_per_video[number]),
+                *self.counts_at(number),
+            )
             for number in numbers
         ]
-
-    def all_rows(self, numbers: Sequence[int]) -> Iterator[VideoRow]:
-        """Load videos in batches, so that only one batch is in memory."""
-        for part in _parts(numbers):
-            yield from self.rows(part)
 
 
 def find_captions(
@@ -160,7 +173,7 @@ def find_captions(
         kept &= are_among(captions_containing(benchmark, q), len(kept))
     if tag:
         kept &= are_among(tagged_numbers(benchmark, tag), len(kept))
-    return CaptionList(benchmark, source, catalogue, counts, np.flatnonzero(kept))
+    return CaptionList(benchmark, catalogue, counts, np.flatnonzero(kept))
 
 
 def find_videos(
@@ -192,7 +205,7 @@ def find_videos(
     if state:
         videos = Video.objects.filter(benchmark=benchmark, state=state)
         kept &= are_among(list(videos.values_list("number", flat=True)), len(kept))
-    return VideoList(benchmark, source, catalogue, counts, np.flatnonzero(kept))
+    return VideoList(benchmark, catalogue, counts, np.flatnonzero(kept))
 
 
 def _durations(benchmark: Benchmark) -> npt.NDArray[np.float64]:
@@ -201,34 +214,8 @@ def _durations(benchmark: Benchmark) -> npt.NDArray[np.float64]:
     return np.array(list(rows.values_list("duration", flat=True)), np.float64)
 
 
-def _count_columns(counts: Counts) -> dict[str, npt.NDArray[Any]]:
-    return {"pairs": counts.pairs, "judged": counts.judged, "relevant": counts.relevant}
-
-
-def _counts_at(counts: Counts, number: int) -> tuple[int, int, int]:
-    return int(counts.pairs[number]), int(counts.judged[number]), int(counts.relevant[number])
-
-
-def _in_order(
-    numbers: IntArray, order: Order, columns: Mapping[str, npt.NDArray[Any]]
-) -> list[int]:
-    """Return the numbers in an order. Equal rows keep the order of the benchmark; NaN is last."""
-    if order.key not in columns:  # the order of the benchmark
-        ordered = numbers[::-1] if order.descending else numbers
-    else:
-        values = columns[order.key][numbers]
-        ordered = numbers[np.argsort(-values if order.descending else values, kind="stable")]
-    found: list[int] = ordered.tolist()
-    return found
-
-
 def _by_number(rows: Any, numbers: Sequence[int]) -> dict[int, Any]:
     return {row.number: row for row in rows.filter(number__in=numbers)}
-
-
-def _parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(numbers), ROWS_PER_PART):
-        yield numbers[start : start + ROWS_PER_PART]
 
 
 def video_states(benchmark: Benchmark) -> dict[MediaState, int]:
