@@ -1092,7 +1092,7 @@ def test_database_queries_do_not_grow_with_the_rows(
         "videos": 9,
         # `by_index` adds four statements: two begin and end a transaction, and two switch full
         # table scans off and on.
-        "video": 20,
+        "video": 16,
         "runs": 10,
         "campaigns": 15,
         "labels": 17,
