@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from evaluation.lab.analyses import ANALYSES, Analysis, get_analysis
 from evaluation.lab.analyses.question import build_question, is_list
+from evaluation.lab.analyses.schema import options_schema, result_schema
 from evaluation.lab.comparison.captions import Comparison, compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import KINDS, caption_as_json
@@ -27,6 +28,11 @@ from hearth.shared.errors import InvalidInput, NotFound
 from hearth.shared.paging import BoundedPages
 from pooling.api.base import OfBenchmark
 from pooling.models import Benchmark
+
+# The results and the options of all analyses, each with the name of its analysis as title.
+_DECLARED = [analysis for analysis in ANALYSES.values() if isinstance(analysis, Analysis)]
+RESULT = {"anyOf": [result_schema(analysis) for analysis in _DECLARED]}
+OPTIONS = {"anyOf": [options_schema(analysis) for analysis in _DECLARED]}
 
 
 class Analyses(OfBenchmark):
@@ -44,7 +50,7 @@ class AnalysisDetail(OfBenchmark):
     Options are query parameters of a GET request, or members of the JSON body of a POST request.
     """
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={(200, "application/json"): RESULT})
     def get(self, request: Request, key: str, name: str) -> Response:
         """Return the stored result with its inputs, or 404 if it has not been computed yet."""
         analysis, sent = get_analysis(name), request.query_params
@@ -61,7 +67,7 @@ class AnalysisDetail(OfBenchmark):
             )
         return Response({**found.result, "inputs": found.inputs})
 
-    @extend_schema(request=OpenApiTypes.OBJECT, responses={202: JobSerializer})
+    @extend_schema(request={"application/json": OPTIONS}, responses={202: JobSerializer})
     def post(self, request: Request, key: str, name: str) -> Response:
         """Begin a job that computes the analysis, or return the unfinished one."""
         analysis = get_analysis(name)

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.lab.analyses import ANALYSES
+from evaluation.lab.analyses import ANALYSES, Analysis
 from evaluation.lab.analyses.question import build_question
+from evaluation.lab.analyses.schema import result_schema
 from evaluation.lab.api import described
 from evaluation.lab.services import analyse
 from evaluation.management.commands.analyse import table_lines
@@ -50,6 +51,37 @@ def test_every_form_is_as_before(benchmarks: dict[bool, Benchmark]) -> None:
     for name, forms in found.items():
         for form, content in forms.items():
             assert content == golden[name][form], (name, form)
+
+
+def test_the_schema_describes_the_results(benchmarks: dict[bool, Benchmark]) -> None:
+    for name, analysis in ANALYSES.items():
+        if not isinstance(analysis, Analysis):
+            continue
+        question = build_question(analysis, benchmarks[analysis.needs_studies], {})
+        schema = result_schema(analysis)
+        assert undescribed(schema, analyse(question=question).result) == [], name
+
+
+def undescribed(schema: dict[str, Any], value: Any, at: str = "") -> list[str]:
+    """Return the places of JSON whose keys or types are not those of the schema."""
+    if value is None:
+        return [] if schema.get("nullable") else [at]
+    if isinstance(value, list):
+        parts = [(f"{at}[]", schema.get("items", {}), part) for part in value]
+    elif isinstance(value, dict) and "additionalProperties" in schema:
+        parts = [(f"{at}.*", schema["additionalProperties"], part) for part in value.values()]
+    elif isinstance(value, dict):
+        known = schema.get("properties", {})
+        missing = {name for name, part in known.items() if "nullable" not in part} - set(value)
+        parts = [(f"{at}.{name}", known.get(name, {}), part) for name, part in value.items()]
+        parts += [(f"{at}.{name}", {}, "missing") for name in missing]
+    else:
+        kinds = {bool: "boolean", int: "integer", float: "number", str: "string"}
+        kind = schema.get("type")
+        # A number of JSON can be whole.
+        is_right = kind == kinds[type(value)] or (kind == "number" and type(value) is int)
+        return [] if is_right else [at]
+    return [place for name, part, content in parts for place in undescribed(part, content, name)]
 
 
 def forms_of(name: str, benchmarks: dict[bool, Benchmark]) -> dict[str, Any]:

@@ -1,0 +1,75 @@
+"""The JSON of options and results in the OpenAPI schema, from their declarations."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
+
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.rows import Shown, shown_fields
+from hearth.shared.options import Declared, options_of
+
+TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def result_schema(analysis: Analysis[Any, Any]) -> dict[str, Any]:
+    """Return the JSON schema of the result of an analysis."""
+    found = _schema_of(analysis.result)
+    return {**found, "title": analysis.name, "description": analysis.question}
+
+
+def options_schema(analysis: Analysis[Any, Any]) -> dict[str, Any]:
+    """Return the JSON schema of the options of an analysis."""
+    properties = {declared.name: _option(declared) for declared in options_of(analysis.options)}
+    return {"type": "object", "title": analysis.name, "properties": properties}
+
+
+def _option(declared: Declared) -> dict[str, Any]:
+    option = declared.option
+    found: dict[str, Any] = {"description": f"{option.title}. {option.help}".strip()}
+    bounds = {"minimum": option.low, "maximum": option.high}
+    found |= {name: bound for name, bound in bounds.items() if bound is not None}
+    # Lists, such as measures, may be sent as one text.
+    return found if declared.many else {**found, "type": TYPES[declared.kind]}
+
+
+def _schema_of(hint: Any) -> dict[str, Any]:
+    parts = get_args(hint)
+    match get_origin(hint):
+        case types.UnionType:
+            kept = next(part for part in parts if part is not types.NoneType)
+            return {**_schema_of(kept), "nullable": True}
+        case origin if origin in (list, tuple):
+            return {"type": "array", "items": _schema_of(parts[0])}
+        case origin if origin is dict:
+            return {"type": "object", "additionalProperties": _schema_of(parts[1])}
+        case origin if origin is Literal:
+            return {"type": "string", "enum": list(parts)}
+    if is_dataclass(hint) or is_typeddict(hint):
+        return _object_schema(hint)
+    return {"type": TYPES[hint]}
+
+
+def _object_schema(row: type[Any]) -> dict[str, Any]:
+    hints = get_type_hints(row)
+    kept, shown = list(hints), {}
+    if is_dataclass(row):
+        kept, shown = [field.name for field in fields(row)], shown_fields(row)
+    properties = {
+        name: {**_schema_of(hints[name]), **_description(shown.get(name))} for name in kept
+    }
+    text = " ".join((inspect.getdoc(row) or "").split())
+    # Without a docstring, a dataclass has its signature in the place of one.
+    about = {} if text.startswith(f"{row.__name__}(") else {"description": text}
+    return {"type": "object", **about, "properties": properties}
+
+
+def _description(shown: Shown | None) -> dict[str, str]:
+    if shown is None:
+        return {}
+    title = re.sub(r"\{(\w+)\}", r"\1", shown.title)
+    text = "; ".join(part for part in (title, shown.doc) if part)
+    return {"description": text} if text else {}
