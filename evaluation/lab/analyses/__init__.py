@@ -33,8 +33,7 @@ from evaluation.lab.analyses.replay import REPLAY
 from evaluation.lab.analyses.scores import SCORES
 from evaluation.lab.analyses.significance import SIGNIFICANCE
 from evaluation.lab.analyses.slices import SLICES
-from evaluation.lab.analyses.train_overlap import TRAIN_OVERLAP
-from evaluation.lab.analyses.wording import WORDING
+from evaluation.lab.analyses.text_overlap import TRAIN_OVERLAP, WORDING
 from hearth.shared.errors import InvalidInput
 
 # The order of the list of analyses.
