@@ -190,9 +190,10 @@ def form_fields(options: type[Options]) -> dict[str, forms.Field]:
 def _field(declared: Declared, notes: tuple[Any, ...]) -> forms.Field:
     field = form_field(declared)
     parsed = next((note for note in reversed(notes) if isinstance(note, Parsed)), None)
-    if parsed is None:
-        return field
     default = declared.default
+    if parsed is None:
+        field.initial = None if default == () else field.initial
+        return field
     return ParsedField(
         parsed.parse,
         label=field.label,

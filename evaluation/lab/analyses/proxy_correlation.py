@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TypedDict
+from typing import Annotated
 
 import numpy as np
 
 from evaluation.core.arrays import IntArray
 from evaluation.core.graded.comparison import correlate
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.lab.analyses.charts import Chart
-from evaluation.lab.analyses.fields import (
-    confidence_field,
-    proxies_field,
-    resamples_field,
-    seed_field,
-)
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.intervals import interval_title
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.old_results import Ends
 from evaluation.lab.analyses.pair_charts import pair_charts
-from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
-from evaluation.lab.analyses.tables import Column, Table
+from evaluation.lab.analyses.proxy_inputs import LoadedProxy, load_proxies
+from evaluation.lab.analyses.results import Tabled
+from evaluation.lab.analyses.rows import Ends, Score, Shown
 from hearth.shared.progress import Progress
 
 # The items that a correlation is computed over, by the direction of retrieval.
@@ -32,41 +25,61 @@ VIDEOS, CAPTIONS = "video-to-text", "text-to-video"
 OVER = {VIDEOS: "all captions, for each video", CAPTIONS: "all videos, for each caption"}
 
 
-class CorrelationForm(AnalysisForm):
-    labels = only = runs = None
-    proxies = proxies_field()
-    confidence = confidence_field()
-    resamples = resamples_field(1000)
-    seed = seed_field()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    proxies: options.Proxies = ()
+    confidence: options.Confidence = 0.95
+    resamples: options.NumberOfResamples = 1000
+    seed: options.Seed = 0
 
 
-class CorrelationOptions(ProxyOptions):
-    confidence: float
-    resamples: int
-    seed: int
-
-
-class CorrelationRow(TypedDict):
-    """The mean correlation of two proxies in one direction, a key of `OVER`.
+@dataclass(frozen=True, slots=True)
+class CorrelationRow:
+    """The mean correlation of two proxies in one direction.
 
     queries: number of videos, or of captions, that have a correlation. left_out: number of the
     others, for which all values of a proxy are equal.
     """
 
     proxies: list[str]
-    direction: str
-    correlation: float | None
-    interval: Ends | None
-    queries: int
-    left_out: int
+    direction: Annotated[str, Shown("Over", key="over", write=OVER.__getitem__)]
+    correlation: Annotated[Score, Shown("Mean correlation", "coefficient")]
+    interval: Annotated[Ends | None, Shown("{interval}", "coefficient")]
+    queries: Annotated[int, Shown("Videos or captions", "count")]
+    left_out: Annotated[int, Shown("Left out", "count")]
+
+    @property
+    def first(self) -> Annotated[str, Shown("Proxy")]:
+        return self.proxies[0]
+
+    @property
+    def second(self) -> Annotated[str, Shown("Other proxy")]:
+        return self.proxies[1]
 
 
-class CorrelationResult(TypedDict):
-    confidence: float
-    rows: list[CorrelationRow]
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
+    confidence: results.Confidence
+    rows: Annotated[
+        list[CorrelationRow],
+        Tabled(
+            "correlation",
+            "Pearson’s correlation of every two proxies",
+            columns="first second direction correlation interval queries left_out",
+        ),
+    ]
+
+    def charts(self) -> list[charts.Chart]:
+        rows = [
+            {"names": row.proxies, "correlation": row.correlation}
+            for row in self.rows
+            if row.direction == VIDEOS
+        ]
+        title = "Correlation over all captions, mean of the videos"
+        return pair_charts(rows, "proxy", "correlation", "correlation", title, ".2f")
 
 
-def _compute(inputs: Inputs, options: CorrelationOptions, progress: Progress) -> CorrelationResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     pairs = list(combinations(load_proxies(inputs), 2))
     rows: list[CorrelationRow] = []
     for number, (first, second) in enumerate(pairs):
@@ -74,7 +87,7 @@ def _compute(inputs: Inputs, options: CorrelationOptions, progress: Progress) ->
         by_video = _row(VIDEOS, first.transposed, second.transposed, None, options)
         by_caption = _row(CAPTIONS, first, second, inputs.first_videos, options)
         rows += [by_video, by_caption]
-    return {"confidence": options["confidence"], "rows": rows}
+    return Result(options.confidence, rows)
 
 
 def _row(
@@ -82,72 +95,34 @@ def _row(
     first: LoadedProxy,
     second: LoadedProxy,
     clusters: IntArray | None,
-    options: CorrelationOptions,
+    options: Options,
 ) -> CorrelationRow:
     found = correlate(first.values, second.values)
     interval = mean_interval(
         found.values,
-        options["resamples"],
-        rng=np.random.default_rng(options["seed"]),
-        confidence=options["confidence"],
+        options.resamples,
+        rng=np.random.default_rng(options.seed),
+        confidence=options.confidence,
         clusters=None if clusters is None else clusters[found.queries],
     )
-    return {
-        "proxies": [first.name, second.name],
-        "direction": direction,
-        "correlation": found.mean().value,
-        "interval": interval.ends,
-        "queries": len(found.queries),
-        "left_out": found.left_out,
-    }
-
-
-def _tables(result: CorrelationResult) -> list[Table]:
-    rows = [
-        {
-            **row,
-            "first": row["proxies"][0],
-            "second": row["proxies"][1],
-            "over": OVER[row["direction"]],
-        }
-        for row in result["rows"]
-    ]
-    return [
-        Table(
-            "correlation",
-            "Pearson’s correlation of every two proxies",
-            [
-                Column("first", "Proxy"),
-                Column("second", "Other proxy"),
-                Column("over", "Over"),
-                Column("correlation", "Mean correlation", "coefficient"),
-                Column("interval", interval_title(result["confidence"]), "coefficient"),
-                Column("queries", "Videos or captions", "count"),
-                Column("left_out", "Left out", "count"),
-            ],
-            rows,
-        )
-    ]
-
-
-def _charts(result: CorrelationResult) -> list[Chart]:
-    rows = [
-        {"names": row["proxies"], "correlation": row["correlation"]}
-        for row in result["rows"]
-        if row["direction"] == VIDEOS
-    ]
-    title = "Correlation over all captions, mean of the videos"
-    return pair_charts(rows, "proxy", "correlation", "correlation", title, ".2f")
+    return CorrelationRow(
+        [first.name, second.name],
+        direction,
+        found.mean().value,
+        interval.ends,
+        len(found.queries),
+        found.left_out,
+    )
 
 
 PROXY_CORRELATION = Analysis(
     name="proxy-correlation",
     title="Correlation of proxies",
     question="Do the proxies agree on which captions are similar to a video?",
-    form=CorrelationForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
+    selects=(),
     runs_needed=0,
     proxies_needed=2,
     notes=(

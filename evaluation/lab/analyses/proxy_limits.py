@@ -3,74 +3,181 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
-from django import forms
-
-from evaluation.core.graded.limits import CUTOFFS, Recall, recall_limits
-from evaluation.lab.analyses.fields import NumbersField, proxies_field
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.core.graded.limits import CUTOFFS, recall_limits
+from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.layouts import proxy_limits as layout
-from evaluation.lab.analyses.layouts.proxy_limits import LimitsRow, ProxyLimitsResult
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
+from evaluation.lab.analyses.proxy_inputs import LoadedProxy, load_proxies
 from evaluation.lab.analyses.proxy_runs import DEPTH_NOTE, relevance_of
+from evaluation.lab.analyses.results import Tabled
+from evaluation.lab.analyses.rows import Run, Score, Shown, as_json, columns_of, row_of
+from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.errors import InvalidInput
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 from hearth.shared.words import counted
+from pooling import models
 from pooling.core.direction import Direction
 from pooling.core.ranked_lists import RankedLists
-from pooling.models import Run
 from pooling.selectors.runs import deepest_lists
 
-CUTOFF_MAX = 1000
+# The kinds of recall in the rows, with their titles.
+KINDS = {"lower": "lower limit", "own": "original positives", "upper": "upper limit"}
 
 
-class ProxyLimitsForm(AnalysisForm):
-    mixes_directions = True
-    labels = only = None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    proxies: options.Proxies = ()
+    threshold: Annotated[
+        float,
+        Option(
+            "Threshold",
+            "A caption or video with a value of the proxy above the threshold counts as correct, "
+            "like the original positive.",
+            low=0,
+            high=1,
+        ),
+    ] = 0.8
+    cutoffs: Annotated[
+        tuple[int, ...],
+        Option("Cutoffs of recall", "Separated by spaces.", length=100),
+        options.numbers_to(1000),
+    ] = CUTOFFS
 
-    proxies = proxies_field()
-    threshold = forms.FloatField(
-        label="Threshold",
-        initial=0.8,
-        min_value=0,
-        max_value=1,
-        help_text="A caption or video with a value of the proxy above the threshold counts as "
-        "correct, like the original positive.",
-    )
-    cutoffs = NumbersField(
-        label="Cutoffs of recall", initial=" ".join(map(str, CUTOFFS)), highest=CUTOFF_MAX
-    )
+
+@dataclass(frozen=True, slots=True)
+class LimitsRow:
+    """The geometric mean of the recalls of one run, and its limits by one proxy, 0 to 1."""
+
+    run: Run
+    direction: Annotated[str, Shown("Direction")]
+    proxy: Annotated[str, Shown("Proxy")]
+    lower: Annotated[Score, Shown("Lower limit, %", "percent")]
+    own: Annotated[Score, Shown("Original positives, %", "percent")]
+    upper: Annotated[Score, Shown("Upper limit, %", "percent")]
+    equivalent: Annotated[
+        Score,
+        Shown(
+            "Equivalent items",
+            "number",
+            "mean number of equivalent items, the original ones included",
+        ),
+    ]
+    queries: Annotated[int, Shown("Scored", "count")]
+    left_out: Annotated[
+        int,
+        Shown("Left out", "count", "number of captions or videos without an original positive"),
+    ]
+    recalls: Annotated[
+        dict[str, list[Score]],
+        Shown(doc="the recall at each cutoff, by the keys `lower`, `own` and `upper`"),
+    ]
 
 
-class ProxyLimitsOptions(ProxyOptions):
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
+    """The recalls of all runs."""
+
     threshold: float
-    cutoffs: list[int]
+    cutoffs: Annotated[list[int], Shown(doc="the cutoffs of the recalls in each mean")]
+    left_out: Annotated[
+        list[int],
+        Shown(doc="the requested cutoffs that are greater than the length of the lists in `short`"),
+    ]
+    short: Annotated[list[str], Shown(doc="the runs whose lists do not reach all cutoffs")]
+    rows: Annotated[
+        list[LimitsRow],
+        Tabled("limits", "Geometric mean recall, relevance above {threshold:g}"),
+    ]
+
+    def tables(self) -> list[Table]:
+        columns = [
+            *columns_of(LimitsRow, {}, "run direction proxy"),
+            Column("kind", "Recall"),
+            *(Column(f"at_{cutoff}", f"R@{cutoff}, %", "percent") for cutoff in self.cutoffs),
+        ]
+        names = [f"at_{cutoff}" for cutoff in self.cutoffs]
+        rows = [
+            {**as_json(row), "kind": title, **dict(zip(names, row.recalls[kind], strict=True))}
+            for row in self.rows
+            for kind, title in KINDS.items()
+        ]
+        return [
+            *super(Result, self).tables(),
+            Table("recalls", "Recall at each cutoff", columns, rows),
+        ]
+
+    def charts(self) -> list[charts.Chart]:
+        recall = charts.score_axis("own", "Geometric mean recall")
+        limits = {"x": {**recall, "field": "lower"}, "x2": {"field": "upper"}}
+        proxies = list(dict.fromkeys(row.proxy for row in self.rows))
+        return [
+            charts.Chart(
+                "limits",
+                "Recall with its limits",
+                "Each proxy has a dot for each run, at the geometric mean recall of the original "
+                "positives. The dot is on a line from the lower to the upper limit.",
+                {
+                    "data": {"values": charts.data_of(self.rows)},
+                    "facet": {
+                        **charts.name_of("proxy", order=proxies),
+                        "header": {"labelLimit": 200},
+                    },
+                    "columns": 2,
+                    "spec": {
+                        "width": 260,
+                        "height": {"step": 26},
+                        "encoding": {
+                            "y": charts.name_of("run"),
+                            "color": charts.name_of("direction", "Direction"),
+                        },
+                        "layer": [
+                            {"mark": charts.RULES, "encoding": limits},
+                            {"mark": charts.DOTS, "encoding": {"x": recall}},
+                        ],
+                    },
+                },
+            )
+        ]
+
+    def warnings(self) -> list[str]:
+        found = {row.direction: row.left_out for row in self.rows if row.left_out}
+        return self._short_warnings() + [
+            f"{counted(number, 'caption' if direction == 'text-to-video' else 'video')} without an "
+            f"original positive {'is' if number == 1 else 'are'} left out ({direction})."
+            for direction, number in found.items()
+        ]
+
+    def _short_warnings(self) -> list[str]:
+        if not self.left_out:
+            return []
+        recalls = ", ".join(f"R@{cutoff}" for cutoff in self.left_out)
+        be = "is" if len(self.left_out) == 1 else "are"
+        return [
+            f"{recalls} {be} left out for all runs, because the lists of {', '.join(self.short)} "
+            "are too short."
+        ]
 
 
-def _compute(inputs: Inputs, options: ProxyLimitsOptions, progress: Progress) -> ProxyLimitsResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     proxies = load_proxies(inputs)
-    rows: list[LimitsRow] = []
     rankings = {run.pk: deepest_lists(run) for run in inputs.runs}
-    cutoffs, short = _reached_cutoffs(inputs.runs, rankings, options["cutoffs"])
-    steps = len(inputs.runs) * len(proxies)
-    for run in inputs.runs:
-        for proxy in proxies:
+    cutoffs, short = _reached_cutoffs(inputs.runs, rankings, options.cutoffs)
+    rows: list[LimitsRow] = []
+    for proxy in proxies:
+        for run in inputs.runs:
+            steps = len(inputs.runs) * len(proxies)
             progress(len(rows), steps, f"ranks of {run.name} by {proxy.name}")
-            rows.append(_row(inputs, run, rankings[run.pk], proxy, cutoffs, options["threshold"]))
-    return {
-        "threshold": options["threshold"],
-        "cutoffs": cutoffs,
-        "left_out": [cutoff for cutoff in options["cutoffs"] if cutoff not in cutoffs],
-        "short": short,
-        "rows": sorted(rows, key=lambda row: options["proxies"].index(row["proxy"])),
-    }
+            rows.append(_row(inputs, run, rankings[run.pk], proxy, cutoffs, options.threshold))
+    left_out = [cutoff for cutoff in options.cutoffs if cutoff not in cutoffs]
+    return Result(options.threshold, cutoffs, left_out, short, rows)
 
 
 def _reached_cutoffs(
-    runs: Sequence[Run], rankings: Mapping[int, RankedLists], cutoffs: list[int]
+    runs: Sequence[models.Run], rankings: Mapping[int, RankedLists], cutoffs: Sequence[int]
 ) -> tuple[list[int], list[str]]:
     """Return the cutoffs that all lists reach, and the runs whose lists do not reach all cutoffs.
 
@@ -94,7 +201,7 @@ def _reached_cutoffs(
 
 def _row(
     inputs: Inputs,
-    run: Run,
+    run: models.Run,
     ranking: RankedLists,
     proxy: LoadedProxy,
     cutoffs: list[int],
@@ -110,41 +217,33 @@ def _row(
         cutoffs=cutoffs,
     )
     first = found.own.at[cutoffs[0]]
-    return {
-        "proxy": proxy.name,
-        "run": run.name,
-        "direction": run.direction,
-        "own": found.own.geometric_mean().value,
-        "lower": found.lower.geometric_mean().value,
-        "upper": found.upper.geometric_mean().value,
-        "recalls": {
-            name: _recalls(recall)
-            for name, recall in (
-                ("own", found.own),
-                ("lower", found.lower),
-                ("upper", found.upper),
-            )
+    recalls = {kind: getattr(found, kind) for kind in KINDS}
+    return row_of(
+        LimitsRow,
+        found,
+        run=run.name,
+        direction=run.direction,
+        proxy=proxy.name,
+        **{kind: recall.geometric_mean().value for kind, recall in recalls.items()},
+        recalls={
+            kind: [values.mean().value for values in recall.at.values()]
+            for kind, recall in recalls.items()
         },
-        "equivalent": found.equivalent.value,
-        "queries": len(first.queries),
-        "left_out": first.left_out,
-    }
+        queries=len(first.queries),
+        left_out=first.left_out,
+    )
 
 
-def _recalls(recall: Recall) -> list[float | None]:
-    return [values.mean().value for values in recall.at.values()]
-
-
-PROXY_LIMITS: Analysis[Any, Any] = Analysis(
+PROXY_LIMITS = Analysis(
     name="proxy-limits",
     title="Limits of recall",
     question="How wrong can recall be if other captions are as good as a video’s own?",
     source="Wray et al. 2021, figure 5",
-    form=ProxyLimitsForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=layout.warnings,
+    mixes_directions=True,
+    selects=("runs",),
     proxies_needed=1,
     notes=(
         "Recall counts only the original positives. A caption or video with a value of the proxy "

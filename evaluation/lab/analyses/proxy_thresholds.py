@@ -2,138 +2,120 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+import math
+from dataclasses import dataclass
+from typing import Annotated
 
-from evaluation.core.graded.comparison import PairsAbove, pairs_above
-from evaluation.lab.analyses.charts import LINES, Chart, count, name_of, quantity, spec
-from evaluation.lab.analyses.fields import proxies_field
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.core.graded.comparison import pairs_above
+from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
-from evaluation.lab.analyses.tables import Column, Table
-from evaluation.lab.analyses.thresholds import step_field, thresholds_of
+from evaluation.lab.analyses.proxy_inputs import load_proxies
+from evaluation.lab.analyses.results import Tabled
+from evaluation.lab.analyses.rows import Shown, row_of
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 from pooling.selectors.arrays import original_positives
 
-
-class ThresholdsForm(AnalysisForm):
-    labels = only = runs = None
-    proxies = proxies_field()
-    step = step_field()
-
-
-class ThresholdsOptions(ProxyOptions):
-    step: float
-
-
-class ThresholdRow(TypedDict):
-    """The pairs that a proxy calls relevant at a threshold.
-
-    share: `pairs` divided by the number of all pairs. own: number of original positives among the
-    pairs. lonely_captions, lonely_videos: number of captions that match no video but their own, and
-    number of videos that match no caption but their own.
-    """
-
-    proxy: str
-    threshold: float
-    pairs: int
-    share: float
-    own: int
-    captions_per_video: float
-    videos_per_caption: float
-    lonely_captions: int
-    lonely_videos: int
+Step = Annotated[
+    float,
+    Option(
+        "Step between thresholds",
+        "For example, 0.05 gives the thresholds 0.05, 0.1, 0.15 … 1.",
+        low=0.01,
+        high=0.5,
+    ),
+]
 
 
-class ThresholdsResult(TypedDict):
+def thresholds_of(step: float) -> list[float]:
+    """Return the multiples of the step up to 1. If 1 is not one of them, it is added."""
+    found = [round(number * step, 6) for number in range(1, math.floor(1 / step + 1e-9) + 1)]
+    return found if found[-1] == 1 else [*found, 1.0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    proxies: options.Proxies = ()
+    step: Step = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdRow:
+    """The pairs that a proxy calls relevant at a threshold."""
+
+    proxy: Annotated[str, Shown("Proxy")]
+    threshold: Annotated[float, Shown("Threshold", "coefficient")]
+    captions_per_video: Annotated[float, Shown("Captions per video", "number")]
+    videos_per_caption: Annotated[float, Shown("Videos per caption", "number")]
+    pairs: Annotated[int, Shown("Pairs", "count")]
+    share: Annotated[float, Shown("Of all pairs, %", "percent")]
+    own: Annotated[int, Shown("Original positives", "count")]
+    lonely_captions: Annotated[int, Shown("Captions with only their own video", "count")]
+    lonely_videos: Annotated[int, Shown("Videos with only their own captions", "count")]
+
+
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
     captions: int
     videos: int
     own: int
-    rows: list[ThresholdRow]
+    rows: Annotated[
+        list[ThresholdRow],
+        Tabled(
+            "thresholds",
+            "Pairs that a proxy calls relevant, by threshold",
+            "{videos:,} videos, {captions:,} captions, {own:,} original positives.",
+        ),
+    ]
+
+    def charts(self) -> list[charts.Chart]:
+        return [
+            charts.Chart(
+                "thresholds",
+                "Captions that are relevant to a video, by threshold",
+                "A falling line for each proxy: the mean number, per video, of captions whose "
+                "value is at least the threshold. The scale of the numbers is logarithmic.",
+                charts.lines(
+                    self.rows,
+                    charts.quantity("threshold", "Threshold", scale={"domain": [0, 1]}),
+                    charts.count("captions_per_video", "Captions per video (log)"),
+                    charts.name_of("proxy"),
+                ),
+            )
+        ]
 
 
-def _compute(inputs: Inputs, options: ThresholdsOptions, progress: Progress) -> ThresholdsResult:
-    own = original_positives(inputs.benchmark)
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
+    own, space = original_positives(inputs.benchmark), inputs.benchmark.pair_space
     proxies = load_proxies(inputs)
     rows: list[ThresholdRow] = []
     for number, proxy in enumerate(proxies):
         progress(number, len(proxies), "counting pairs")
-        found = pairs_above(proxy.values, own, thresholds_of(options["step"]))
-        rows += [_row(proxy, above) for above in found]
-    space = inputs.benchmark.pair_space
-    return {
-        "captions": space.n_queries,
-        "videos": space.n_videos,
-        "own": len(own[0]),
-        "rows": rows,
-    }
-
-
-def _row(proxy: LoadedProxy, above: PairsAbove) -> ThresholdRow:
-    space = proxy.space
-    return {
-        "proxy": proxy.name,
-        "threshold": above.threshold,
-        "pairs": above.pairs,
-        "share": above.pairs / space.n_pairs,
-        "own": above.own,
-        "captions_per_video": above.pairs / space.n_videos,
-        "videos_per_caption": above.pairs / space.n_queries,
-        "lonely_captions": above.lonely_queries,
-        "lonely_videos": above.lonely_items,
-    }
-
-
-def _tables(result: ThresholdsResult) -> list[Table]:
-    return [
-        Table(
-            "thresholds",
-            "Pairs that a proxy calls relevant, by threshold",
-            [
-                Column("proxy", "Proxy"),
-                Column("threshold", "Threshold", "coefficient"),
-                Column("captions_per_video", "Captions per video", "number"),
-                Column("videos_per_caption", "Videos per caption", "number"),
-                Column("pairs", "Pairs", "count"),
-                Column("share", "Of all pairs, %", "percent"),
-                Column("own", "Original positives", "count"),
-                Column("lonely_captions", "Captions with only their own video", "count"),
-                Column("lonely_videos", "Videos with only their own captions", "count"),
-            ],
-            result["rows"],
-            note=f"{result['videos']:,} videos, {result['captions']:,} captions, "
-            f"{result['own']:,} original positives.",
-        )
-    ]
-
-
-def _charts(result: ThresholdsResult) -> list[Chart]:
-    return [
-        Chart(
-            "thresholds",
-            "Captions that are relevant to a video, by threshold",
-            "A falling line for each proxy: the mean number, per video, of captions whose value "
-            "is at least the threshold. The scale of the numbers is logarithmic.",
-            spec(
-                result["rows"],
-                LINES,
-                x=quantity("threshold", "Threshold", scale={"domain": [0, 1]}),
-                y=count("captions_per_video", "Captions per video (log)"),
-                color=name_of("proxy"),
-            ),
-        )
-    ]
+        rows += [
+            row_of(
+                ThresholdRow,
+                above,
+                proxy=proxy.name,
+                share=above.pairs / space.n_pairs,
+                captions_per_video=above.pairs / space.n_videos,
+                videos_per_caption=above.pairs / space.n_queries,
+                lonely_captions=above.lonely_queries,
+                lonely_videos=above.lonely_items,
+            )
+            for above in pairs_above(proxy.values, own, thresholds_of(options.step))
+        ]
+    return Result(space.n_queries, space.n_videos, len(own[0]), rows)
 
 
 PROXY_THRESHOLDS = Analysis(
     name="proxy-thresholds",
     title="Thresholds of proxies",
     question="How many captions match a video by a proxy, at each threshold?",
-    form=ThresholdsForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
+    selects=(),
     runs_needed=0,
     proxies_needed=1,
     notes=(
