@@ -6,12 +6,12 @@ PY := $(VENV)/bin/python
 PORT ?= 8000
 SERVE ?= 1
 # Several processes share the tests, because some wait for servers most of the time. Few tests run on
-# PostgreSQL, so one process is enough for them.
+# PostgreSQL, in one process.
 # `make test PYTEST_ARGS=-x` tests each database in one process, which stops at the first failure.
 PROCESSES ?= 3
-test-postgresql: PROCESSES = 1
 PYTEST_ARGS ?= --numprocesses=$(PROCESSES) --dist=worksteal
 PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
+test-postgresql: PYTEST_ARGS =
 
 # A value in the shell, for example of another project, would replace config.settings.
 unexport DJANGO_SETTINGS_MODULE

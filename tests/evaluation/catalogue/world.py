@@ -10,6 +10,7 @@ from hearth.accounts.actors import OPERATOR
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 from tests import factories
+from tests.replay import replayed
 
 CAPTIONS = [
     ("c#0", "a man plays", "v/0"),
@@ -20,6 +21,7 @@ CAPTIONS = [
 LABELS = {("c#0", "v/1"): 1, ("c#1", "v/2"): 0}
 
 
+@replayed
 def make_catalogue(folder: Path) -> Benchmark:
     """Make the benchmark.
 
