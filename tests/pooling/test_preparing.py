@@ -284,7 +284,6 @@ def test_cancelling_the_preparation_refuses_the_waiting_files(tus: TusClient) ->
     assert run_jobs().result == {"playable": 0, "refused": 0, "unpacked": 0}
 
 
-@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("broker", ["filesystem"], indirect=True)
 def test_another_worker_continues_after_a_killed_one(

@@ -207,7 +207,6 @@ def test_an_upload_whose_bytes_are_lost_begins_again(tus: TusClient) -> None:
     assert (again["Location"] != url, again["Upload-Offset"]) == (True, "0")
 
 
-@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_web_worker_loses_no_acknowledged_byte(tus: TusClient, tmp_path: Path) -> None:
     """The process is killed during a part. The upload resumes at the start of that part."""
