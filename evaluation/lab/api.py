@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -14,11 +14,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.lab.analyses import ANALYSES, Analysis, get_analysis
+from evaluation.lab.analyses.inputs import Provenance
 from evaluation.lab.analyses.question import build_question, is_list
-from evaluation.lab.analyses.schema import options_schema, result_schema
-from evaluation.lab.comparison.captions import Comparison, compare_lists, look_up_caption
+from evaluation.lab.analyses.schema import options_schema, result_schema, schema_of
+from evaluation.lab.comparison.captions import (
+    CaptionRow,
+    Comparison,
+    compare_lists,
+    look_up_caption,
+)
 from evaluation.lab.comparison.form import CompareForm
-from evaluation.lab.comparison.lists import KINDS, caption_as_json
+from evaluation.lab.comparison.lists import CaptionLists, caption_as_json
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import begin_analysis, begin_paper
 from evaluation.release.selectors import get_label_set
@@ -29,6 +35,7 @@ from hearth.shared.paging import BoundedPages
 from pooling.api.base import OfBenchmark
 from pooling.models import Benchmark
 
+JSON = "application/json"
 # The results and the options of all analyses, each with the name of its analysis as title.
 _DECLARED = [analysis for analysis in ANALYSES.values() if isinstance(analysis, Analysis)]
 RESULT = {"anyOf": [result_schema(analysis) for analysis in _DECLARED]}
@@ -50,7 +57,7 @@ class AnalysisDetail(OfBenchmark):
     Options are query parameters of a GET request, or members of the JSON body of a POST request.
     """
 
-    @extend_schema(responses={(200, "application/json"): RESULT})
+    @extend_schema(responses={(200, JSON): RESULT})
     def get(self, request: Request, key: str, name: str) -> Response:
         """Return the stored result with its inputs, or 404 if it has not been computed yet."""
         analysis, sent = get_analysis(name), request.query_params
@@ -67,7 +74,7 @@ class AnalysisDetail(OfBenchmark):
             )
         return Response({**found.result, "inputs": found.inputs})
 
-    @extend_schema(request={"application/json": OPTIONS}, responses={202: JobSerializer})
+    @extend_schema(request={JSON: OPTIONS}, responses={202: JobSerializer})
     def post(self, request: Request, key: str, name: str) -> Response:
         """Begin a job that computes the analysis, or return the unfinished one."""
         analysis = get_analysis(name)
@@ -105,65 +112,14 @@ class PaperDetail(OfBenchmark):
         return accepted(begin_paper(label_set=get_label_set(self.benchmark, version), by=by))
 
 
-class FirstRankSerializer(serializers.Serializer[dict[str, Any]]):
-    rank = serializers.IntegerField(
-        allow_null=True, help_text="rank of the first positive; null if the list contains none"
-    )
-    right = serializers.BooleanField(help_text="whether this rank is within the cutoff")
+class ComparedPage(TypedDict):
+    """A page of the captions of a comparison."""
 
-
-class RankedVideoSerializer(serializers.Serializer[dict[str, Any]]):
-    rank = serializers.IntegerField()
-    video_id = serializers.CharField()
-    kind = serializers.ChoiceField(choices=[kind.key for kind in KINDS])
-    label = serializers.IntegerField(  # type: ignore[assignment]
-        allow_null=True, help_text="null if the pair is unjudged, pending or in conflict"
-    )
-    counts = serializers.BooleanField(help_text="whether the video is a positive")
-    also = serializers.DictField(
-        child=serializers.IntegerField(), help_text="ranks of the video in the other lists, by run"
-    )
-
-
-class FirstRanksSerializer(serializers.Serializer[dict[str, Any]]):
-    original = FirstRankSerializer(help_text="by the original positives")
-    labelled = FirstRankSerializer(allow_null=True, help_text="by the labels")
-
-
-class ListSerializer(FirstRanksSerializer):
-    videos = RankedVideoSerializer(many=True)
-
-
-class ComparedSerializer(serializers.Serializer[dict[str, Any]]):
-    caption_id = serializers.CharField()
-    caption = serializers.CharField()
-    words = serializers.IntegerField()
-    new = serializers.IntegerField(
-        help_text="number of new positives within the cutoff, summed over all runs"
-    )
-    runs = serializers.DictField(child=FirstRanksSerializer())
-
-
-class ComparedPageSerializer(serializers.Serializer[dict[str, Any]]):
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
-    previous = serializers.URLField(allow_null=True)
-    results = ComparedSerializer(many=True)
-    inputs = serializers.JSONField(
-        help_text="label set, runs with their SHA-256, options, code version"
-    )
-
-
-class ComparedCaptionSerializer(ComparedSerializer):
-    runs = serializers.DictField(child=ListSerializer())
-    place = serializers.IntegerField(
-        allow_null=True,
-        help_text="position among the selected captions; null if the caption is not selected",
-    )
-    count = serializers.IntegerField(help_text="number of selected captions")
-    inputs = serializers.JSONField(
-        help_text="label set, runs with their SHA-256, options, code version"
-    )
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[CaptionRow]
+    inputs: Provenance
 
 
 PAGING = {"limit": "maximum number of captions", "offset": "number of captions to skip"}
@@ -187,7 +143,7 @@ class Compare(OfBenchmark):
             *COMPARE_PARAMETERS,
             *(OpenApiParameter(name, int, description=text) for name, text in PAGING.items()),
         ],
-        responses=ComparedPageSerializer,
+        responses={(200, JSON): schema_of(ComparedPage)},
     )
     def get(self, request: Request, key: str) -> Response:
         """List captions with the ranks of their first positives.
@@ -207,7 +163,7 @@ class Compare(OfBenchmark):
 class CompareCaption(OfBenchmark):
     """The ranked lists of one caption, which is selected by its identifier or its position."""
 
-    @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparedCaptionSerializer)
+    @extend_schema(parameters=COMPARE_PARAMETERS, responses={(200, JSON): schema_of(CaptionLists)})
     def get(self, request: Request, key: str) -> Response:
         comparison = comparison_from_request(self.benchmark, request)
         return Response(caption_as_json(comparison, look_up_caption(comparison)))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 import types
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
 
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.rows import Shown, shown_fields
+from evaluation.lab.analyses.rows import Shown
 from hearth.shared.options import Declared, options_of
 
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -17,7 +18,7 @@ TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 def result_schema(analysis: Analysis[Any, Any]) -> dict[str, Any]:
     """Return the JSON schema of the result of an analysis."""
-    found = _schema_of(analysis.result)
+    found = schema_of(analysis.result)
     return {**found, "title": analysis.name, "description": analysis.question}
 
 
@@ -36,30 +37,33 @@ def _option(declared: Declared) -> dict[str, Any]:
     return found if declared.many else {**found, "type": TYPES[declared.kind]}
 
 
-def _schema_of(hint: Any) -> dict[str, Any]:
+def schema_of(hint: Any) -> dict[str, Any]:
+    """Return the JSON schema of a type: of JSON, a dataclass or a `TypedDict`.
+
+    The annotations `Shown` of fields are their descriptions.
+    """
     parts = get_args(hint)
     match get_origin(hint):
         case types.UnionType:
-            kept = next(part for part in parts if part is not types.NoneType)
-            return {**_schema_of(kept), "nullable": True}
+            kept = [schema_of(part) for part in parts if part is not types.NoneType]
+            found = kept[0] if len(kept) == 1 else {"anyOf": kept}
+            return {**found, "nullable": True} if types.NoneType in parts else found
         case origin if origin in (list, tuple):
-            return {"type": "array", "items": _schema_of(parts[0])}
-        case origin if origin is dict:
-            return {"type": "object", "additionalProperties": _schema_of(parts[1])}
+            return {"type": "array", "items": schema_of(parts[0])}
+        case origin if origin in (dict, Mapping):
+            return {"type": "object", "additionalProperties": schema_of(parts[1])}
         case origin if origin is Literal:
             return {"type": "string", "enum": list(parts)}
     if is_dataclass(hint) or is_typeddict(hint):
         return _object_schema(hint)
-    return {"type": TYPES[hint]}
+    return {} if hint is Any else {"type": TYPES[hint]}
 
 
-def _object_schema(row: type[Any]) -> dict[str, Any]:
-    hints = get_type_hints(row)
-    kept, shown = list(hints), {}
-    if is_dataclass(row):
-        kept, shown = [field.name for field in fields(row)], shown_fields(row)
+def _object_schema(row: Any) -> dict[str, Any]:
+    hints, noted = get_type_hints(row), get_type_hints(row, include_extras=True)
+    kept = [field.name for field in fields(row)] if is_dataclass(row) else list(hints)
     properties = {
-        name: {**_schema_of(hints[name]), **_description(shown.get(name))} for name in kept
+        name: {**schema_of(hints[name]), **_description(get_args(noted[name]))} for name in kept
     }
     text = " ".join((inspect.getdoc(row) or "").split())
     # Without a docstring, a dataclass has its signature in the place of one.
@@ -67,9 +71,9 @@ def _object_schema(row: type[Any]) -> dict[str, Any]:
     return {"type": "object", **about, "properties": properties}
 
 
-def _description(shown: Shown | None) -> dict[str, str]:
-    if shown is None:
-        return {}
+def _description(notes: tuple[Any, ...]) -> dict[str, str]:
+    """Return what the last annotation states about a field."""
+    shown = next((note for note in reversed(notes) if isinstance(note, Shown)), Shown())
     title = re.sub(r"\{(\w+)\}", r"\1", shown.title)
     text = "; ".join(part for part in (title, shown.doc) if part)
     return {"description": text} if text else {}

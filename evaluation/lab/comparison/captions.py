@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 from django.core.exceptions import ValidationError
@@ -29,6 +29,7 @@ from evaluation.lab.analyses.question import (
     build_form,
     get_label_source,
 )
+from evaluation.lab.analyses.rows import Shown
 from evaluation.lab.comparison.form import BY_LABELS, RUNS_MAX, CompareForm
 from evaluation.models import DRAFT
 from evaluation.release.selectors import ORIGINAL, find_label_set
@@ -44,32 +45,28 @@ from pooling.selectors.runs import find_runs, ranked_lists
 
 
 class FirstRank(TypedDict):
-    """The rank of the first positive in a list; null if the list has none.
+    """The rank of the first positive in a list."""
 
-    right: whether this rank is within the cutoff of the comparison.
-    """
-
-    rank: int | None
-    right: bool
+    rank: Annotated[int | None, Shown(doc="null if the list contains none")]
+    right: Annotated[bool, Shown(doc="whether this rank is within the cutoff")]
 
 
 class FirstRanks(TypedDict):
-    """The ranks of the first original positive, and of the first positive by the labels.
+    """The ranks of the first positives."""
 
-    labelled: null if no labels are selected.
-    """
-
-    original: FirstRank
-    labelled: FirstRank | None
+    original: Annotated[FirstRank, Shown(doc="by the original positives")]
+    labelled: Annotated[FirstRank | None, Shown(doc="by the labels; null if none are selected")]
 
 
 class CaptionRow(TypedDict):
-    """One caption. new: number of new positives within the cutoff, summed over all runs."""
+    """One caption."""
 
     caption_id: str
     caption: str
     words: int
-    new: int
+    new: Annotated[
+        int, Shown(doc="number of new positives within the cutoff, summed over all runs")
+    ]
     runs: dict[str, FirstRanks]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 import numpy as np
 
 from annotation.core.consensus import NO_LABEL, State
 from evaluation.lab.analyses.inputs import Inputs, Provenance
+from evaluation.lab.analyses.rows import Shown
 from evaluation.lab.comparison.captions import Comparison, FirstRanks
 from evaluation.release.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video
@@ -38,17 +39,14 @@ OTHER_RANKS_MAX = 3
 
 
 class VideoRow(TypedDict):
-    """A ranked video as a JSON object.
-
-    label: null if the pair is unjudged, pending or in conflict.
-    """
+    """A ranked video."""
 
     rank: int
     video_id: str
-    kind: str
-    label: int | None
-    counts: bool
-    also: dict[str, int]
+    kind: Annotated[str, Shown(doc="original, relevant, irrelevant, conflict, pending or unjudged")]
+    label: Annotated[int | None, Shown(doc="null if the pair is unjudged, pending or in conflict")]
+    counts: Annotated[bool, Shown(doc="whether the video is a positive")]
+    also: Annotated[dict[str, int], Shown(doc="ranks of the video in the other lists, by run")]
 
 
 class ListRow(FirstRanks):
@@ -58,18 +56,20 @@ class ListRow(FirstRanks):
 
 
 class CaptionLists(TypedDict):
-    """A caption with its lists. place: its position among the `count` selected captions.
-
-    place is null if the caption is not selected.
-    """
+    """A caption with its lists."""
 
     caption_id: str
     caption: str
     words: int
-    new: int
+    new: Annotated[
+        int, Shown(doc="number of new positives within the cutoff, summed over all runs")
+    ]
     runs: dict[str, ListRow]
-    place: int | None
-    count: int
+    place: Annotated[
+        int | None,
+        Shown(doc="position among the selected captions; null if the caption is not selected"),
+    ]
+    count: Annotated[int, Shown(doc="number of selected captions")]
     inputs: Provenance
 
 
