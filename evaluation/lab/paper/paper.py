@@ -7,7 +7,6 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from evaluation.core.files.archive import Archive
 from evaluation.lab.analyses import get_analysis
@@ -92,7 +91,7 @@ def write_paper(plan: Plan, stored: Mapping[str, AnalysisResult]) -> Paper:
     """Return the paper. `figures.json` has the unrounded results with their inputs."""
     label_set = plan.label_set
     facts = release_facts(label_set, DEFAULT)
-    results: dict[str, Any] = {name: result.result for name, result in stored.items()}
+    results = {name: get_analysis(name).load(result.result) for name, result in stored.items()}
     figures = {name: {**result.result, "inputs": result.inputs} for name, result in stored.items()}
     pools = Pool.objects.filter(
         benchmark=label_set.benchmark,

@@ -15,19 +15,24 @@ from evaluation.core.files.latex import (
     points,
     table,
 )
+from evaluation.lab.analyses.labels import Result as Labels
+from evaluation.lab.analyses.leave_one_out import LeftOut
+from evaluation.lab.analyses.leave_one_out import Result as LeaveOneOut
+from evaluation.lab.analyses.overlap import Result as Overlap
+from evaluation.lab.analyses.scores import Result as Scores
 
 
-def scores(result: Mapping[str, Any]) -> Table:
+def scores(result: Scores) -> Table:
     """Return the scores as A (B + C).
 
     A is the score by the labels, B the score by the original positives, and C their difference.
     """
-    measures = list(dict.fromkeys(row["measure"] for row in result["rows"]))
-    runs = list(dict.fromkeys(row["run"] for row in result["rows"]))
+    measures = list(dict.fromkeys(row.measure for row in result.rows))
+    runs = list(dict.fromkeys(row.run for row in result.rows))
     cells = {
-        (row["run"], row["measure"]): f"{percent(row['labelled'])} ({percent(row['original'])} "
-        f"{points(row['difference'])})"
-        for row in result["rows"]
+        (row.run, row.measure): f"{percent(row.labelled)} ({percent(row.original)} "
+        f"{points(row.difference)})"
+        for row in result.rows
     }
     return Table(
         "tab:scores",
@@ -38,19 +43,19 @@ def scores(result: Mapping[str, Any]) -> Table:
     )
 
 
-def labels(result: Mapping[str, Any]) -> Table:
+def labels(result: Labels) -> Table:
     """Return the numbers of pairs and labels, and the agreement of the labels."""
     rows = [
-        ["Judged pairs", count(result["pairs"])],
-        ["Judgments", count(result["labels"])],
-        ["Relevant pairs", count(result["relevant"])],
-        ["Not relevant pairs", count(result["irrelevant"])],
-        ["Pairs without a decision", count(result["undecided"])],
-        ["Pairs with several labels", count(result["several"])],
-        ["Equal labels, \\%", percent(result["agreement"])],
-        ["Krippendorff's $\\alpha$", coefficient(result["alpha"])],
-        ["\\quad interval", interval(result["alpha_interval"])],
-        ["Gwet's AC$_1$", coefficient(result["ac1"])],
+        ["Judged pairs", count(result.pairs)],
+        ["Judgments", count(result.labels)],
+        ["Relevant pairs", count(result.relevant)],
+        ["Not relevant pairs", count(result.irrelevant)],
+        ["Pairs without a decision", count(result.undecided)],
+        ["Pairs with several labels", count(result.several)],
+        ["Equal labels, \\%", percent(result.agreement)],
+        ["Krippendorff's $\\alpha$", coefficient(result.alpha)],
+        ["\\quad interval", interval(result.alpha_interval)],
+        ["Gwet's AC$_1$", coefficient(result.ac1)],
     ]
     caption = (
         "The labels and their agreement. The interval resamples annotators, with a confidence of "
@@ -59,56 +64,57 @@ def labels(result: Mapping[str, Any]) -> Table:
     return Table("tab:labels", caption, ["", "Number"], rows)
 
 
-def overlap(result: Mapping[str, Any]) -> Table:
+def overlap(result: Overlap) -> Table:
     """Return a matrix of the runs: shared videos above the diagonal, rank-biased overlap below."""
-    pairs = result["pairs"]
-    runs = list(dict.fromkeys(run for pair in pairs for run in pair["runs"]))
+    pairs = result.pairs
+    runs = list(dict.fromkeys(run for pair in pairs for run in pair.runs))
     cells: dict[tuple[str, str], str] = {}
     for pair in pairs:
-        first, second = sorted(pair["runs"], key=runs.index)
-        cells[first, second] = percent(pair["overlap"])
-        cells[second, first] = coefficient(pair["rbo"])
+        first, second = sorted(pair.runs, key=runs.index)
+        cells[first, second] = percent(pair.overlap)
+        cells[second, first] = coefficient(pair.rbo)
     rows = [
         [f"{number}\\enspace {escape(run)}", *(cells.get((run, other), "") for other in runs)]
         for number, run in enumerate(runs, start=1)
     ]
     return Table(
         "tab:overlap",
-        f"Overlap of the top {result['depth']} of two runs: shared videos in \\% above the "
-        f"diagonal, rank-biased overlap ($p = {pairs[0]['p']:g}$, known ranks)~\\cite{{rbo}} "
+        f"Overlap of the top {result.depth} of two runs: shared videos in \\% above the "
+        f"diagonal, rank-biased overlap ($p = {pairs[0].p:g}$, known ranks)~\\cite{{rbo}} "
         "below.",
         ["Run", *(str(number) for number in range(1, len(runs) + 1))],
         rows,
     )
 
 
-def leave_one_out(result: Mapping[str, Any]) -> Table:
+def leave_one_out(result: LeaveOneOut) -> Table:
     """Return the scores of each run without the pairs that only it contributed."""
-    runs = result["runs"]
+    runs = result.runs
     # PostgreSQL returns the keys of stored results in another order, so they are sorted.
-    found = next(iter(runs.values()))["all"] if runs else {}
+    found = next(iter(runs.values())).all if runs else {}
     measures = sorted(found, key=lambda name: ("@" not in name, len(name), name))
     return Table(
         "tab:leave-one-out",
         "Scores in \\% of each run if the pairs that only this run contributed are unjudged, and "
         "the difference from its scores by all labels. Lists are cut at rank "
-        f"{result['depth']}.",
+        f"{result.depth}.",
         ["Run", *map(escape, measures), "Pairs"],
         [
             [
                 escape(name),
                 *(_left_out(figures, measure) for measure in measures),
-                count(figures["pairs"]),
+                count(figures.pairs),
             ]
             for name, figures in sorted(runs.items())
         ],
     )
 
 
-def _left_out(figures: Mapping[str, Any], measure: str) -> str:
-    bias = figures["bias"][measure]
-    difference = None if bias is None else figures["left_out"][measure] - figures["all"][measure]
-    return f"{percent(figures['left_out'][measure])} ({points(difference)})"
+def _left_out(figures: LeftOut, measure: str) -> str:
+    without, every = figures.left_out[measure], figures.all[measure]
+    known = None not in (figures.bias[measure], without, every)
+    difference = (without or 0) - (every or 0) if known else None
+    return f"{percent(without)} ({points(difference)})"
 
 
 # The function of each table by the name of its analysis, in the order of the study's tables.

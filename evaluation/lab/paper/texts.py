@@ -7,6 +7,8 @@ from typing import Any
 
 from evaluation.core.files.latex import coefficient, count, entry, escape, interval, percent
 from evaluation.core.files.release.facts import ReleaseFacts
+from evaluation.lab.analyses.labels import Result as Labels
+from evaluation.lab.analyses.scores import Result as Scores
 from hearth.shared.words import counted
 
 REFERENCES = {
@@ -44,7 +46,7 @@ def methods_tex(
     depths: the depths of the pools that existed when the labels were published. code_version: the
     version of the code that computed the figures.
     """
-    runs = list(dict.fromkeys(row["run"] for row in results["scores"]["rows"]))
+    runs = list(dict.fromkeys(row.run for row in results["scores"].rows))
     labels = facts.labels
     sentences = [
         f"We score {counted(len(runs), 'run')} on {escape(facts.name)} "
@@ -72,22 +74,22 @@ def _pooled(depths: Sequence[int]) -> str:
     return f"Pairs were pooled from {tops} of ranked lists."
 
 
-def _agreement(result: Mapping[str, Any]) -> str:
-    if result["agreement"] is None:
+def _agreement(result: Labels) -> str:
+    if result.agreement is None:
         return ""
-    ends = result["alpha_interval"]
+    ends = result.alpha_interval
     of_alpha = f", 95\\,\\% interval {interval(ends)} with annotators resampled" if ends else ""
     return (
-        f"Of the {count(result['several'])} pairs with several labels, "
-        f"{percent(result['agreement'])}\\,\\% have equal ones (Krippendorff's $\\alpha$ "
-        f"{coefficient(result['alpha'])}{of_alpha})."
+        f"Of the {count(result.several)} pairs with several labels, "
+        f"{percent(result.agreement)}\\,\\% have equal ones (Krippendorff's $\\alpha$ "
+        f"{coefficient(result.alpha)}{of_alpha})."
     )
 
 
-def _intervals(result: Mapping[str, Any]) -> str:
+def _intervals(result: Scores) -> str:
     return (
-        f"Intervals have a confidence of {100 * result['confidence']:g}\\,\\% and are computed by "
-        f"resampling {count(result['units'])} {result['unit']}."
+        f"Intervals have a confidence of {100 * result.confidence:g}\\,\\% and are computed by "
+        f"resampling {count(result.units)} {result.unit}."
     )
 
 
