@@ -160,7 +160,7 @@ def manage_first_release(code: Path, site: Site, *words: str) -> None:
     subprocess.run(
         [sys.executable, "manage.py", *words],
         cwd=code,
-        env={**site.environment, "REDIS_URL": ""},
+        env={**site.environment, "DJANGO_SETTINGS_MODULE": "config.settings", "REDIS_URL": ""},
         stdout=subprocess.DEVNULL,
         check=True,
     )
