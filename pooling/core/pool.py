@@ -8,7 +8,6 @@ import numpy as np
 
 from hearth.shared.arrays import sorted_once
 from pooling.core.arrays import Int32s, Int64s
-from pooling.core.hashing import lowest
 from pooling.core.ranked_lists import RankedLists
 
 NOT_RANKED = int(np.iinfo(np.int32).max)
@@ -49,11 +48,3 @@ def ranks_of_pairs(lists: RankedLists, codes: Int64s) -> Int32s:
         is_ranked = ranked_codes[at] == codes
         ranks[is_ranked] = rank_of[at[is_ranked]]
     return ranks
-
-
-def sample_queries(n_queries: int, size: int, seed: int) -> Int32s:
-    """Return `size` query numbers, ascending, which depend only on the arguments.
-
-    Samples of one seed are nested: a larger sample contains every smaller one.
-    """
-    return np.flatnonzero(lowest(np.arange(n_queries), size, seed)).astype(np.int32)

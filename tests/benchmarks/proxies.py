@@ -24,18 +24,17 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.graded.scoring import score_both
 from pooling.core.arrays import Float32s
 from pooling.core.lines import TextBlocks
 from pooling.core.proxies.compute import METEOR, SYN, BoW, PoS, compute
-from pooling.core.proxies.epic_file import read_epic
 from pooling.core.proxies.parsing import ParsedCaption, Word, parse_captions
-from pooling.core.proxies.senses import Lesk, StatedClasses
+from pooling.core.proxies.senses import Lesk
 from pooling.core.proxies.stop_words import spacy_stop_words
 from pooling.core.proxies.wordnet import DEBIAN, WordNet
 from tests.benchmarks.report import Report, print_table
-from tests.evaluation.core.lists import by_similarity
+from tests.evaluation.core.lists import by_similarity, score_both
 from tests.pooling.core.proxies.made_wordnet import SYNSETS, make_wordnet
+from tests.reference.epic import StatedClasses, read_epic
 
 MEMORY_MB = 1024
 # Limits in milliseconds.

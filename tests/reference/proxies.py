@@ -24,17 +24,15 @@ from evaluation.core.graded.scoring import (
     BothDirections,
     Gain,
     GradedScores,
-    score_both,
 )
 from pooling.core.lines import TextBlocks
 from pooling.core.proxies.compute import METEOR, SYN, BoW, PoS, Proxy, compute
-from pooling.core.proxies.epic_file import read_epic
 from pooling.core.proxies.parsing import ParsedCaption
-from pooling.core.proxies.senses import StatedClasses
 from pooling.core.proxies.stop_words import NO_STOP_WORDS, spacy_stop_words
 from pooling.core.proxies.wordnet import MISSING, WordNet
 from pooling.core.proxies.words import Split, bag_of_words
-from tests.evaluation.core.lists import by_similarity
+from tests.evaluation.core.lists import by_similarity, score_both
+from tests.reference.epic import StatedClasses, read_epic
 from tests.reference.figures import Figure, Options, compared
 
 Values = npt.NDArray[np.float64]

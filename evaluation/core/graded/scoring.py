@@ -95,13 +95,6 @@ def above_random(scores: GradedScores | BothDirections, gain: Gain) -> Score:
     return Score((score.value - random.value) / (1 - random.value), score.n)
 
 
-def score_ranking(
-    relevance: Matrix, ranking: RankedLists, progress: Progress = no_progress
-) -> GradedScores:
-    """Compute all scores of one direction, as `score_rankings` does."""
-    return score_rankings(relevance, [ranking], progress)[0]
-
-
 def score_rankings(
     relevance: Matrix,
     rankings: Sequence[RankedLists],
@@ -237,16 +230,3 @@ class GradedLists:
 
 def _discounts(n_ranks: int) -> FloatArray:
     return 1 / np.log2(np.arange(n_ranks) + 2)
-
-
-def score_both(
-    relevance: Matrix, rows: RankedLists, columns: RankedLists, progress: Progress = no_progress
-) -> BothDirections:
-    """Compute all scores of both directions.
-
-    relevance: [n_rows, n_columns]. rows: a ranking of the columns for each row. columns: a ranking
-    of the rows for each column.
-    """
-    return BothDirections(
-        score_ranking(relevance, rows, progress), score_ranking(relevance.T, columns, progress)
-    )

@@ -80,20 +80,6 @@ class Replay:
         return min(close, key=lambda budget: budget.pairs, default=None)
 
 
-def replay(
-    pool: PooledLabels,
-    measure: Measure,
-    strategies: Mapping[str, Strategy] | None = None,
-    shares: Iterable[float] = SHARES,
-    *,
-    rng: np.random.Generator,
-    rel: int = 1,
-) -> tuple[Replay, ...]:
-    """Replay each strategy once. Arguments and errors as in `replay_seeds`."""
-    replays = replay_seeds(pool, measure, strategies, shares, seeds=1, rng=rng, rel=rel)
-    return tuple(replay for (replay,) in replays)
-
-
 def replay_seeds(
     pool: PooledLabels,
     measure: Measure,

@@ -139,14 +139,6 @@ def smallest_independent_difference(
     return normal_quantile(confidence) * deviation
 
 
-def smallest_paired_difference(differences: SubSamples, *, confidence: float = 0.95) -> float:
-    """Return the smallest significant difference of two systems with the same sub-samples.
-
-    differences: sub-samples of the per-query differences. The module's docstring has the formula.
-    """
-    return normal_quantile(confidence) * differences.deviation
-
-
 def mean_interval(
     values: npt.ArrayLike,
     resamples: int = 10_000,

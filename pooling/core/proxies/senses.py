@@ -40,15 +40,6 @@ def lemma_of_wordnet(wordnet: WordNet) -> Lemma:
     return cache(lambda word, part: wordnet.lemma(word.text, part))
 
 
-class StatedClasses:
-    """Senses that a file states as classes. `read_epic` stores the class of a word as its lemma."""
-
-    name = "classes stated for each caption"
-
-    def sense(self, word: Word, part: Part, context: frozenset[str]) -> Hashable:
-        return word.lemma
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTable:
     """The classes of verbs and nouns of a data set, such as EPIC-KITCHENS.

@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pooling.core.hashing import lowest
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool import (
     NOT_RANKED,
     new_codes,
     pair_codes,
     ranks_of_pairs,
-    sample_queries,
     union_codes,
 )
 from pooling.core.ranked_lists import RankedLists
@@ -72,9 +72,12 @@ def test_codes_do_not_overflow_32_bits() -> None:
 
 
 def test_samples_are_pinned_and_nested() -> None:
-    assert sample_queries(20, 5, seed=1).tolist() == [4, 8, 10, 14, 15]
-    assert sample_queries(20, 6, seed=1).tolist() == [3, 4, 8, 10, 14, 15]
-    assert sample_queries(20, 5, seed=2).tolist() == [4, 8, 15, 16, 19]
+    def sample(size: int, seed: int) -> list[int]:
+        return np.flatnonzero(lowest(np.arange(20), size, seed)).tolist()
+
+    assert sample(5, seed=1) == [4, 8, 10, 14, 15]
+    assert sample(6, seed=1) == [3, 4, 8, 10, 14, 15]
+    assert sample(5, seed=2) == [4, 8, 15, 16, 19]
 
 
 def test_ranks_of_pairs_in_small_lists() -> None:

@@ -19,12 +19,10 @@ from evaluation.core.graded.scoring import (
     FULL_AP,
     Gain,
     above_random,
-    score_both,
-    score_ranking,
 )
 from evaluation.core.relevance.measure import Score
 from hearth.shared.errors import Cancelled
-from tests.evaluation.core.lists import by_similarity, lists_of
+from tests.evaluation.core.lists import by_similarity, lists_of, score_both, score_ranking
 
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 7))
 # Few values, so that relevance and similarity have ties.

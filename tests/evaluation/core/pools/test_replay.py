@@ -17,7 +17,7 @@ from evaluation.core.people.alpha import NO_VARIATION
 from evaluation.core.pools import judging_orders
 from evaluation.core.pools.judging_orders import STRATEGIES, depth_sizes, pooled_rows
 from evaluation.core.pools.leave_out import PooledLabels, gather_pool
-from evaluation.core.pools.replay import SHARES, Budget, Replay, replay, replay_seeds
+from evaluation.core.pools.replay import SHARES, Budget, Replay, replay_seeds
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
@@ -28,6 +28,12 @@ from tests.evaluation.core.lists import lists_of
 Lists = list[list[int]]
 N_VIDEOS = 9
 CORRECT_AT_1 = Measure("C", 1)
+
+
+def replay(pool: PooledLabels, measure: Measure, *args: Any, **options: Any) -> tuple[Replay, ...]:
+    """Replay each strategy once."""
+    replays = replay_seeds(pool, measure, *args, seeds=1, **options)
+    return tuple(found for (found,) in replays)
 
 
 def as_run(lists: Lists) -> RankedLists:

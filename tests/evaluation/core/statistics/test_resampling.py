@@ -28,7 +28,6 @@ from evaluation.core.statistics.resampling import (
     resampled_sums,
     small_sample_p,
     smallest_independent_difference,
-    smallest_paired_difference,
 )
 
 # Half of the values are 0 or 1, and the others are all different.
@@ -174,9 +173,8 @@ def test_smallest_differences_by_hand() -> None:
     assert smallest_independent_difference(system) == pytest.approx(z * math.sqrt(0.02), abs=1e-12)
     both = smallest_independent_difference(system, other)
     assert both == pytest.approx(z * math.sqrt(0.05), abs=1e-12)
-    assert smallest_paired_difference(system) == pytest.approx(z * 0.1, abs=1e-12)
-    wider = smallest_paired_difference(system, confidence=0.99)
-    assert wider == pytest.approx(stats.norm.ppf(0.995) * 0.1, abs=1e-12)
+    wider = smallest_independent_difference(system, confidence=0.99)
+    assert wider == pytest.approx(stats.norm.ppf(0.995) * math.sqrt(0.02), abs=1e-12)
 
 
 @pytest.mark.parametrize("size", [500, 1000, 3000])
@@ -188,18 +186,6 @@ def test_equal_systems_rarely_differ_by_the_smallest_difference(size: int) -> No
     second = draw_sub_samples(values, size, rng=rng_of(2))
     beyond = float(np.mean(np.abs(first.means - second.means) >= smallest))
     assert beyond == pytest.approx(0.05, abs=0.012)
-
-
-def test_paired_difference_is_smaller_for_systems_that_are_alike() -> None:
-    rng = rng_of(6)
-    values = (rng.random(5000) < 0.6).astype(float)
-    other = np.where(rng.random(5000) < 0.05, 1 - values, values)
-    paired = smallest_paired_difference(draw_sub_samples(values - other, 1000, rng=rng))
-    independent = smallest_independent_difference(
-        draw_sub_samples(values, 1000, rng=rng), draw_sub_samples(other, 1000, rng=rng)
-    )
-    assert paired == pytest.approx(1.96 * math.sqrt(np.var(values - other) / 1000), rel=0.03)
-    assert paired < independent / 2.5
 
 
 @pytest.mark.parametrize(("values", "size", "resamples"), [([], 5, 5), ([1], 0, 5), ([1], 5, 1)])

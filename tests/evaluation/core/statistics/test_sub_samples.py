@@ -13,7 +13,7 @@ from evaluation.core.statistics.planner import captions_needed
 from evaluation.core.statistics.resampling import (
     SubSamples,
     draw_sub_samples,
-    smallest_paired_difference,
+    normal_quantile,
 )
 from evaluation.core.statistics.sub_samples import (
     clusters_to_draw,
@@ -77,7 +77,7 @@ def test_the_smallest_difference_is_that_of_the_planner(by_video: bool) -> None:
         drawn = draw_sub_samples(differences, size, 20_000, rng=rng)
     smallest = smallest_tested_difference(drawn, differences)
     # The expected difference is .25. The variance around it is .3875, and around 0 it is .45.
-    assert smallest / smallest_paired_difference(drawn) == pytest.approx(
+    assert smallest / (normal_quantile(0.95) * drawn.deviation) == pytest.approx(
         math.sqrt(np.square(differences).mean() / differences.var()), abs=1e-9
     )
     pilot = measure_pilot(values, others, "paired", clusters=videos if by_video else None)

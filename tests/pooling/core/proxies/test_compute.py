@@ -11,10 +11,11 @@ import pytest
 from hearth.shared.errors import Cancelled
 from pooling.core.proxies.compute import SYN, BoW, PoS, compute
 from pooling.core.proxies.parsing import ParsedCaption, Word
-from pooling.core.proxies.senses import ClassTable, Lesk, StatedClasses
+from pooling.core.proxies.senses import ClassTable, Lesk
 from pooling.core.proxies.stop_words import NO_STOP_WORDS, own_stop_words, spacy_stop_words
 from pooling.core.proxies.wordnet import Part
 from pooling.core.proxies.words import Split
+from tests.reference.epic import StatedClasses
 
 BAG, PLAIN = BoW(spacy_stop_words()), BoW(NO_STOP_WORDS)
 

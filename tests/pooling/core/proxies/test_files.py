@@ -10,11 +10,11 @@ import pytest
 from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import no_progress
 from pooling.core.lines import SourceFile, TextBlocks
-from pooling.core.proxies.epic_file import read_epic
 from pooling.core.proxies.parsing import ParsedCaption, Word
 from pooling.core.proxies.senses import read_classes
 from pooling.core.readers.proxies import PROXIES
 from tests.pooling.core.tiny import write
+from tests.reference.epic import read_epic
 
 CLASSES = "id,key,instances\r\n0,take,\"['take', 'get-from']\"\r\n1,put,['put']\r\n"
 HEAD = "narration_id,video_id,narration,verb,verb_class,all_nouns,all_noun_classes\n"

@@ -6,11 +6,13 @@ EPIC_100_retrieval_test.csv has a row for each video, with its caption (`narrati
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Final
 
 from pooling.core.lines import TextBlocks
 from pooling.core.proxies.epic_table import read_list
 from pooling.core.proxies.parsing import ParsedCaption, Word
+from pooling.core.proxies.wordnet import Part
 from pooling.core.table import CsvTable
 
 _COLUMNS: Final = (
@@ -44,3 +46,12 @@ def read_epic(blocks: TextBlocks) -> dict[str, ParsedCaption]:
             tuple(Word(noun, str(number)) for noun, number in zip(words, classes, strict=True)),
         )
     return found
+
+
+class StatedClasses:
+    """Senses that a file states as classes. `read_epic` stores the class of a word as its lemma."""
+
+    name = "classes stated for each caption"
+
+    def sense(self, word: Word, part: Part, context: frozenset[str]) -> Hashable:
+        return word.lemma
