@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from evaluation.core.pools.judging_orders import STRATEGIES, pooled_rows
 from evaluation.core.pools.leave_out import PooledLabels, gather_pool
-from evaluation.core.pools.replay import Replay, replay, replay_seeds
+from evaluation.core.pools.replay import Replay, replay_seeds
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.texts.similarity import (
@@ -187,9 +187,9 @@ def check_orders(report: ReplayReport, pool: PooledLabels) -> None:
 
 def time_replays(report: ReplayReport, pool: PooledLabels) -> None:
     for name in MEASURES:
-        work = partial(replay, pool, parse_measure(name))
+        work = partial(replay_seeds, pool, parse_measure(name), seeds=1)
         often = partial(replay_seeds, pool, parse_measure(name), seeds=SEEDS)
-        replays: tuple[Replay, ...] = report.time(
+        replays: tuple[tuple[Replay, ...], ...] = report.time(
             "replay of all strategies", name, lambda run=work: run(rng=np.random.default_rng(1)), 1
         )
         report.time(
@@ -198,7 +198,7 @@ def time_replays(report: ReplayReport, pool: PooledLabels) -> None:
             lambda run=often: run(rng=np.random.default_rng(1)),
             1,
         )
-        budgets = {replay.strategy: replay.enough(ERROR) for replay in replays}
+        budgets = {replay.strategy: replay.enough(ERROR) for (replay,) in replays}
         report.enough[name] = {
             strategy: None if budget is None else round(budget.share, 4)
             for strategy, budget in budgets.items()
