@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from annotation import services
-from annotation.enums import GoldUse, Scale
+from annotation.enums import GoldUse
 from annotation.models import Campaign, Withdrawal
 from annotation.selectors.effort import preview_pool
 from annotation.selectors.tasks import count_tasks_of_large_runs, new_counts
@@ -21,10 +21,9 @@ from hearth.jobs.registry import Outcome, job_kind
 from hearth.jobs.selectors import actor_of_job
 from hearth.shared.options import build
 from hearth.shared.progress import Progress
-from hearth.shared.uploads import keep_upload, uploaded_file
+from hearth.shared.uploads import keep_upload, options_of_job
 from hearth.shared.words import counted, tasks_to_judge
 from pooling.core.pool_options import PoolRequest
-from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark
 from pooling.policies import check_can_pool
 from pooling.selectors.benchmarks import get_benchmark
@@ -102,13 +101,8 @@ def _file_of(params: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that `plan_judgments` and `import_judgments` share."""
     return {
         "benchmark": get_benchmark(params["benchmark"]),
-        "path": uploaded_file(params["upload"]),
-        "source": params["source"],
         "by": actor_of_job(params),
-        "format": params.get("format", AUTO),
-        "scale": Scale(params.get("scale", Scale.BINARY)),
-        "pool_equal": params.get("pool_equal") or None,
-        "data_set": params.get("data_set", ""),
+        **services.arguments_of(options_of_job(services.ImportJudgments, params)),
     }
 
 
@@ -152,15 +146,13 @@ def gold_imported(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("import_gold", outcome=gold_imported, retry="gold-upload")
 def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Import gold items.
-
-    params: benchmark (key), use, upload and source (see `uploaded_file`).
-    """
+    """Import gold items. params: benchmark (key), and the options of `ImportGold`."""
+    sent = options_of_job(services.ImportGold, params)
     count = services.import_gold(
         benchmark=get_benchmark(params["benchmark"]),
-        path=uploaded_file(params["upload"]),
-        use=GoldUse(params["use"]),
-        source=params["source"],
+        path=sent.file.path,
+        use=sent.use,
+        source=sent.file.source,
         by=actor_of_job(params),
         progress=progress,
     )

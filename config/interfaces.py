@@ -34,6 +34,7 @@ from typing import Any, Literal
 Json = dict[str, Any]
 File = str | Path
 OnJob = Callable[[Json], None]
+OnBytes = Callable[[int, int], None]
 
 
 def ignore(*_: Any) -> None:
@@ -41,9 +42,14 @@ def ignore(*_: Any) -> None:
 
 
 class Calls:
-    """Each call starts a job, waits until it is done, and returns its result."""
+    """Each call starts a job. Unless it says otherwise, it returns the result of the job."""
 
     def _do(self, path: str, values: Json, files: Mapping[str, File | None], on_job: OnJob) -> Json:
+        raise NotImplementedError
+
+    def _begin(
+        self, values: Json, files: Mapping[str, File | None], on_bytes: OnBytes, for_scoring: bool
+    ) -> Json:
         raise NotImplementedError
 '''
 
@@ -53,7 +59,7 @@ class Call:
     """A method of the client that requests an action on a benchmark.
 
     path: the address below that of the benchmark. first: an option that callers may state by its
-    place, although it is not required.
+    place, although it is not required. others: further parameters. does: what the method returns.
     """
 
     name: str
@@ -61,6 +67,8 @@ class Call:
     shape: type[OptionsSerializer]
     summary: str
     first: str = ""
+    others: str = "on_job: OnJob = ignore"
+    does: str = 'self._do("{path}", {values}, {files}, on_job)'
 
     @property
     def options(self) -> list[Declared]:
@@ -76,12 +84,13 @@ class Call:
         """Return the source of the method."""
         parameters = ["self", *map(_parameter, filter(self._has_place, self.options)), "*"]
         parameters += [_parameter(option) for option in self.options if not self._has_place(option)]
+        parameters += filter(None, [self.others])
         sent = ", ".join(f'"{one.name}": {one.name}' for one in self.options if not one.is_file)
         files = ", ".join(f'"{one.name}": {one.name}' for one in self.options if one.is_file)
         texts = [f"        {option.name}: {_text(option)}" for option in self.options]
-        body = f'self._do("{self.path}", {{{sent}}}, {{{files}}}, on_job)'
+        body = self.does.format(path=self.path, values=f"{{{sent}}}", files=f"{{{files}}}")
         return (
-            f"    def {self.name}({', '.join(parameters)}, on_job: OnJob = ignore) -> Json:\n"
+            f"    def {self.name}({', '.join(parameters)}) -> Json:\n"
             f'        """{self.summary}\n\n'
             + "\n".join(texts)
             + f'\n        """\n        return {body}\n'
@@ -117,15 +126,32 @@ def client_source() -> str:
     """Return the module of the client that has a method for each action."""
     from evaluation.release.api import ConfirmationSerializer, PublishSerializer
     from pooling.api.pools import PoolBuildSerializer
-    from pooling.api.proxies import ProxyRequestSerializer
+    from pooling.api.proxies import ProxyRequestSerializer, TrainingSerializer
+    from pooling.api.runs import RunUploadSerializer
 
     calls = (
+        Call(
+            "begin_upload",
+            "",
+            RunUploadSerializer,
+            "Send the file of a run, and return the job that checks and stores it.",
+            others="on_bytes: OnBytes = ignore, for_scoring: bool = False",
+            does="self._begin({values}, {files}, on_bytes, for_scoring)",
+        ),
         Call("build_pool", "pools/", PoolBuildSerializer, "Pool the top of runs."),
         Call(
             "compute_proxy",
             "proxies/",
             ProxyRequestSerializer,
             "Compute a proxy from the captions.",
+        ),
+        Call(
+            "training_options",
+            "",
+            TrainingSerializer,
+            "Return the options of `download_proxy` for files for training.",
+            others="",
+            does="{values}",
         ),
         Call(
             "publish_labels",

@@ -627,6 +627,7 @@ SPECTACULAR_SETTINGS = {
     # The names of choices that drf-spectacular cannot derive from the names of their fields.
     "ENUM_NAME_OVERRIDES": {
         "DirectionEnum": "pooling.core.direction.CHOICES",
+        "FormatEnum": "pooling.core.run_options.FORMATS",
         "EventEnum": "hearth.webhooks.models.Event",
         "ImportDirectionEnum": "pooling.core.direction.IMPORT_CHOICES",
         "StateEnum": "hearth.jobs.models.JobState",

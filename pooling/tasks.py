@@ -28,9 +28,9 @@ from hearth.shared.uploads import options_of_job, uploaded_file
 from hearth.shared.words import counted, short_sha, tasks_to_judge
 from pooling import services
 from pooling.core.direction import Direction
-from pooling.core.lines import SourceFile
 from pooling.core.pool_options import PoolOptions
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
+from pooling.core.run_options import ImportRun, ScoreRun
 from pooling.models import Benchmark, BenchmarkImport, Pool, Run, RunUpload
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import run_names
@@ -138,21 +138,18 @@ def run_imported(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("import_run", outcome=run_imported, retry="run-upload")
 def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Import an uploaded run.
-
-    params: benchmark (key), upload and source (see `uploaded_file`), system, name, format,
-    depth (or null), direction, files (perhaps `keys`). Jobs of older versions have no direction.
-    """
+    """Import an uploaded run. params: benchmark (key), and the options of `ImportRun`."""
+    sent = options_of_job(ImportRun, params)
     done = services.import_run(
         benchmark=get_benchmark(params["benchmark"]),
-        path=uploaded_file(params["upload"]),
-        source=params["source"],
-        system=params["system"],
-        name=params["name"],
-        format=params["format"],
-        depth=params["depth"],
-        direction=params.get("direction") or Direction.TEXT_TO_VIDEO,
-        keys=_files(params).get("keys"),
+        path=sent.file.path,
+        source=sent.file.source,
+        system=sent.system,
+        name=sent.name,
+        format=sent.format,
+        depth=sent.depth,
+        direction=sent.direction,
+        keys=sent.keys,
         by=actor_of_job(params),
         progress=progress,
     )
@@ -176,20 +173,19 @@ def upload_scored(job: Job, made: dict[str, Any]) -> Outcome:
 def score_upload_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Score an uploaded run. An error of the file is stored with the upload, not with the job.
 
-    params: run_upload (the id of a `RunUpload`), upload and source (see `uploaded_file`), system,
-    format, depth (or null), direction, files (perhaps `keys`). Jobs of older versions have no
-    direction.
+    params: run_upload (the id of a `RunUpload`), and the options of `ScoreRun`.
     """
     upload = RunUpload.objects.select_related("benchmark", "created_by", "run")
+    sent = options_of_job(ScoreRun, params)
     services.score_upload(
         upload=upload.get(pk=params["run_upload"]),
-        path=uploaded_file(params["upload"]),
-        source=params["source"],
-        system=params["system"],
-        format=params["format"],
-        depth=params["depth"],
-        direction=Direction(params.get("direction") or Direction.TEXT_TO_VIDEO),
-        keys=_files(params).get("keys"),
+        path=sent.file.path,
+        source=sent.file.source,
+        system=sent.system,
+        format=sent.format,
+        depth=sent.depth,
+        direction=Direction(sent.direction),
+        keys=sent.keys,
         progress=progress,
     )
     return {}
@@ -264,14 +260,6 @@ def proxy_added(job: Job, made: dict[str, Any]) -> Outcome:
 
 def _added(done: services.AddedProxy) -> dict[str, Any]:
     return {**done.report(), "pk": done.proxy.pk}
-
-
-def _files(params: dict[str, Any]) -> dict[str, SourceFile]:
-    """Return the uploads of a job by the names of their fields."""
-    return {
-        name: SourceFile(uploaded_file(file["upload"]), file["source"])
-        for name, file in params.get("files", {}).items()
-    }
 
 
 @job_kind("compute_proxy", outcome=proxy_added, retry="proxy-compute")

@@ -24,8 +24,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import services
-from annotation.core.readers.judgments import JUDGMENTS
-from annotation.enums import EscalationKind, Scale
+from annotation.enums import EscalationKind
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, check_can_lead, scopes_known
 from annotation.selectors.campaigns import get_campaign, open_campaigns
@@ -54,8 +53,8 @@ from hearth.jobs.deleting import delete_or_enqueue
 from hearth.requests.files import receives_files
 from hearth.shared.errors import NotPermitted
 from hearth.shared.language import translated
-from hearth.shared.uploads import stored_upload
-from pooling.api.base import FormatField, OfBenchmark
+from hearth.shared.option_fields import serializer_of
+from pooling.api.base import OfBenchmark
 
 HISTORY = 10
 # The response also contains `kept`, so that the browser deletes the answer from the unsent ones.
@@ -380,28 +379,7 @@ def _person(request: Request) -> Any:
     return request.user
 
 
-class JudgmentsUploadSerializer(serializers.Serializer[dict[str, Any]]):
-    file = serializers.FileField(help_text=f"{JUDGMENTS.explained()}, plain or gzip.")
-    format = FormatField(JUDGMENTS)
-    scale = serializers.ChoiceField(choices=Scale.choices, default=Scale.BINARY)
-    pool_equal = serializers.BooleanField(
-        default=False,
-        help_text="Share labels among captions with equal texts. Labels of FIRE JSON are always "
-        "shared.",
-    )
-    data_set = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=100,
-        help_text="The data set to import from a FIRE file with several data sets.",
-    )
-    licence = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=300,
-        help_text="A licence that is stated outside the file. The licences in the file are "
-        "stored, too.",
-    )
+class JudgmentsUploadSerializer(serializer_of(services.ImportJudgments, "ImportJudgments")):  # type: ignore[misc]
     plan_only = serializers.BooleanField(
         default=False, help_text="Only check the file and return what would be stored."
     )
@@ -425,10 +403,6 @@ class JudgmentImports(OfBenchmark):
         stored, and the `result` has the numbers of new pairs, annotators and judgments by label,
         the licences in the file, and the campaign if the file was imported before.
         """
-        shape = JudgmentsUploadSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        values = dict(shape.validated_data)
-        file, plan_only = values.pop("file"), values.pop("plan_only")
+        plan_only = JudgmentsUploadSerializer.read_changes(request.data)["plan_only"]
         kind = "plan_judgments" if plan_only else "import_judgments"
-        with stored_upload(file) as stored:
-            return self.enqueue(request, kind, f"Judgments {file.name}", {**stored, **values})
+        return self.enqueue_upload(request, JudgmentsUploadSerializer, kind, "Judgments")

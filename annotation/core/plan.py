@@ -176,7 +176,7 @@ def _spread(captions: Int64Array) -> Int64Array:
 class LabelPlan:
     """The planned number of labels of each pair: `each`, plus 1 if the pair gets an extra label.
 
-    Exactly `round(n * double_share)` pairs get an extra label: those with the smallest seeded hash.
+    Exactly `round(n * share)` pairs get an extra label: those with the smallest seeded hash.
     This choice depends only on the seed and the pairs.
 
     limit: the largest hash of a pair with an extra label, or None if there is no such pair.
@@ -187,9 +187,9 @@ class LabelPlan:
     limit: int | None
 
     @staticmethod
-    def of(parts: Parts, n: int, double_share: float, seed: int, each: int = 1) -> LabelPlan:
+    def of(parts: Parts, n: int, share: float, seed: int, each: int = 1) -> LabelPlan:
         """Return the plan for `n` pairs, whose codes come in parts."""
-        limit = limit_of_lowest(parts, round(n * double_share), seed)
+        limit = limit_of_lowest(parts, round(n * share), seed)
         return LabelPlan(each, seed, limit)
 
     def labels(self, codes: Int64Array) -> npt.NDArray[np.int16]:

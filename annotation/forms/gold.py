@@ -9,18 +9,12 @@ from django import forms
 from annotation.core.orderings import CAPTIONS
 from annotation.core.readers.gold import EXPLANATION_LENGTH
 from annotation.enums import GoldUse
+from annotation.services.gold import ImportGold
+from hearth.shared.option_fields import OptionsForm
 
 
-class GoldUploadForm(forms.Form):
-    """A file of gold items, and their use."""
-
-    use = forms.ChoiceField(
-        label="Use",
-        choices=GoldUse.choices,
-        initial=GoldUse.TRAINING,
-        widget=forms.RadioSelect,
-    )
-    file = forms.FileField(label="File", help_text="CSV in UTF-8, optionally gzipped.")
+class GoldUploadForm(OptionsForm[ImportGold]):
+    action = ImportGold
 
 
 class GoldPairForm(forms.Form):

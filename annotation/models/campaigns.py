@@ -231,6 +231,10 @@ class Campaign(models.Model):
         """The maximum number of tasks for one annotator, without gold."""
         return max(1, int(self.n_tasks * self.ceiling))
 
+    def n_extra(self, n_tasks: int) -> int:
+        """Return how many of `n_tasks` tasks get an extra label."""
+        return round(n_tasks * float(self.double_share))
+
     @property
     def has_entry_requirement(self) -> bool:
         return self.gate_last > 0

@@ -157,10 +157,9 @@ def effort_of(
     seconds: an assumed time of an answer; None for the measured time.
     """
     newest = _newest_campaign(benchmark)
-    each, double = (1, DOUBLE_SHARE)
+    labels = n_tasks + round(n_tasks * DOUBLE_SHARE)
     if newest is not None:
-        each, double = newest.labels_each, float(newest.double_share)
-    labels = n_tasks * each + round(n_tasks * double)
+        labels = n_tasks * newest.labels_each + newest.n_extra(n_tasks)
     speed = measured_speed(benchmark) if seconds is None else Speed(seconds, 0, False)
     hours = labels * speed.seconds / 3600
     cost = None if rate is None else hours * rate

@@ -15,6 +15,7 @@ from annotation.services.deleting import delete_campaign
 from annotation.services.desk import adjudicate_task, exclude_task, reopen_task, undo_ruling
 from annotation.services.gold import (
     Gold,
+    ImportGold,
     add_gold,
     add_gold_order,
     explain_gold,
@@ -30,7 +31,12 @@ from annotation.services.guidelines import (
     Example,
     write_guideline,
 )
-from annotation.services.import_plans import ImportPlan, plan_judgments
+from annotation.services.import_plans import (
+    ImportJudgments,
+    ImportPlan,
+    arguments_of,
+    plan_judgments,
+)
 from annotation.services.imports import ImportedJudgments, import_judgments
 from annotation.services.judging import (
     Answer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +25,11 @@ from hearth.accounts.models import User
 from hearth.audit.services import record
 from hearth.shared.bulk import Among, lock_row, read_columns
 from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.options import Entry, Option
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.hashing import mix
+from pooling.core.lines import SourceFile
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Query, Video
 from pooling.selectors.arrays import codes_of, query_numbers, video_numbers
@@ -43,6 +46,29 @@ class Gold:
     video: int
     is_relevant: bool
     explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportGold:
+    """A file of gold items, and their use."""
+
+    use: Annotated[
+        GoldUse,
+        Option(
+            "Use",
+            entry=Entry.RADIO,
+            suggested=GoldUse.TRAINING,
+        ),
+    ]
+    file: Annotated[
+        SourceFile,
+        Option(
+            "File",
+            "CSV in UTF-8, optionally gzipped.",
+            expected="A CSV or JSON file",
+            positional=True,
+        ),
+    ]
 
 
 def import_gold(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 
-from annotation.core.readers.judgments import NO_TIME, JudgmentsFile
+from annotation.core.readers.judgments import JUDGMENTS, NO_TIME, JudgmentsFile
 from annotation.enums import LABELS, Scale
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
 from annotation.services.imports import codes_of_file, read_file, repeats, task_keys
 from hearth.accounts.actors import Actor
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress, no_progress
+from pooling.core.lines import SourceFile
 from pooling.core.pool import union_codes
 from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark
@@ -22,6 +25,60 @@ from pooling.selectors.pools import pair_arrays
 
 # The maximum number of judgments that a plan shows.
 ROWS_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportJudgments:
+    """A file of judgments made elsewhere."""
+
+    file: Annotated[
+        SourceFile,
+        Option(
+            "File",
+            f"{JUDGMENTS.listed()}, in UTF-8, optionally gzipped.",
+            expected=JUDGMENTS.listed(),
+            positional=True,
+        ),
+    ]
+    format: Annotated[str, Option("Format", choices=JUDGMENTS.choices, may_be_empty=True)] = AUTO
+    scale: Annotated[Scale, Option("Scale", may_be_empty=True)] = Scale.BINARY
+    pool_equal: Annotated[
+        bool,
+        Option(
+            "Share labels among captions with equal texts",
+            "If not selected, each label applies only to its own caption. Labels of FIRE JSON are "
+            "always shared, because FIRE JSON contains texts instead of keys.",
+        ),
+    ] = False
+    data_set: Annotated[
+        str,
+        Option(
+            "Data set",
+            "Only for a FIRE file with several data sets: the name of one, such as MSVD.",
+            length=100,
+        ),
+    ] = ""
+    licence: Annotated[
+        str,
+        Option(
+            "Licence stated elsewhere",
+            "For example, the licence of the repository that contains the file. A licence in the "
+            "file is stored, too, even if the two contradict each other.",
+            length=300,
+        ),
+    ] = ""
+
+
+def arguments_of(sent: ImportJudgments) -> dict[str, Any]:
+    """Return the arguments that `plan_judgments` and `import_judgments` share."""
+    return {
+        "path": sent.file.path,
+        "source": sent.file.source,
+        "format": sent.format,
+        "scale": sent.scale,
+        "pool_equal": sent.pool_equal or None,
+        "data_set": sent.data_set,
+    }
 
 
 @dataclass(frozen=True, slots=True)

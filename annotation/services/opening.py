@@ -112,7 +112,7 @@ def _plan(tasks: Spool, benchmark: Benchmark, policy: Policy, seed: int) -> _Pla
             seed,
             grouped=policy.order == Order.GROUPED,
         ),
-        LabelPlan.of(units, len(tasks), policy.double_share, seed, policy.labels_each),
+        policy.label_plan(units, len(tasks), seed),
     )
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Any
 
-from annotation.core.plan import DOUBLE_SHARE
+from annotation.core.plan import DOUBLE_SHARE, LabelPlan
 from annotation.enums import LABELS, Joining, Order, Priority, Scale
 from hearth.shared.options import Entry, Group, Option, OptionFault, Seed
+from pooling.core.hashing import Parts
 
 STEPS_MAX = 9  # the number of digit keys
 STEP_LENGTH = 40
@@ -287,6 +288,10 @@ class Policy:
     @property
     def labels(self) -> list[str]:
         return self.steps or list(LABELS[self.scale].values())
+
+    def label_plan(self, units: Parts, n: int, seed: int) -> LabelPlan:
+        """Return the numbers of labels of `n` tasks. units: their codes, part by part."""
+        return LabelPlan.of(units, n, self.double_share, seed, self.labels_each)
 
     def columns(self) -> dict[str, Any]:
         """Return the policy as fields of a campaign."""

@@ -47,7 +47,6 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
         kind="plan_judgments",
         title=f"Check judgments of {benchmark.name}",
         benchmark_key=benchmark.key,
-        expected=JUDGMENTS.listed(),
     )
 
 

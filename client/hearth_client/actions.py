@@ -7,6 +7,7 @@ import json
 import sys
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Callable
 from inspect import signature
 from itertools import islice
 from typing import Any
@@ -108,9 +109,7 @@ def upload(options: Namespace) -> Json:
     results = []
     for file in options.files:
         with Bars(notes) as bars:
-            values = {"system": options.system, "name": options.name, "format": options.format}
-            values |= {"depth": options.depth, "direction": options.direction}
-            values |= {"keys": options.keys}
+            values = _given(options, benchmark.begin_upload)
             values |= {"on_bytes": bars.on_bytes(f"Sending {file}")}
             if options.no_wait:
                 results.append(benchmark.begin_upload(file, **values))
@@ -124,17 +123,9 @@ def _score(options: Namespace, benchmark: Benchmark) -> Json:
     results = []
     for file in options.files:
         with Bars(notes) as bars:
-            made = benchmark.score_run(
-                file,
-                system=options.system,
-                name=options.name,
-                format=options.format,
-                depth=options.depth,
-                direction=options.direction,
-                keys=options.keys,
-                on_bytes=bars.on_bytes(f"Sending {file}"),
-                wait=not options.no_wait,
-            )
+            values = _given(options, benchmark.begin_upload)
+            values |= {"on_bytes": bars.on_bytes(f"Sending {file}")}
+            made = benchmark.score_run(file, wait=not options.no_wait, **values)
         note(f"{file}: {made['state']}, upload {made['id']}")
         results.append(made)
     if not options.no_wait:
@@ -223,11 +214,14 @@ def _call(options: Namespace, name: str) -> Json:
     """Do an action on the benchmark, with the options of the command."""
     with Bars(notes) as bars:
         call = getattr(site(options).benchmark(options.benchmark), name)
-        given = {
-            key: getattr(options, key) for key in signature(call).parameters if key != "on_job"
-        }
-        result: Json = call(**given, on_job=bars.on_job)
+        result: Json = call(**_given(options, call), on_job=bars.on_job)
     return result
+
+
+def _given(options: Namespace, call: Callable[..., Any]) -> Json:
+    """Return the options of a command that a call of the client has, too."""
+    names = signature(call).parameters.keys() - {"for_scoring"}
+    return {name: value for name, value in vars(options).items() if name in names}
 
 
 def build_pool(options: Namespace) -> Json:
@@ -277,7 +271,7 @@ def download_proxy(options: Namespace) -> Json:
                 export=options.export,
                 file=options.output,
                 on_bytes=bars.on_bytes("Receiving"),
-                threshold=options.threshold,
+                **_given(options, Benchmark.training_options),
             )
         )
     note(f"Stored as {path}.")

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from hearth_client.calls import Calls, File, Json, OnJob, ignore
+from hearth_client.calls import Calls, File, Json, OnBytes, OnJob, ignore
 from hearth_client.connection import Connection
 from hearth_client.errors import ClientError
-from hearth_client.uploads import OnBytes
 from hearth_client.videos import VideoSender, files_of
 
 LATEST = "latest"
@@ -49,32 +48,6 @@ class Benchmark(Calls):
     def video_uploads(self) -> Iterator[Json]:
         """Yield the files that were sent, with `state`, `percent` and `reason`."""
         return self.site.list(f"{self._path}videos/uploads/")
-
-    def begin_upload(
-        self,
-        file: str | Path,
-        *,
-        system: str,
-        name: str = "",
-        format: str = "auto",
-        depth: int | None = None,
-        direction: str = "text-to-video",
-        keys: str | Path | None = None,
-        on_bytes: OnBytes = ignore,
-        for_scoring: bool = False,
-    ) -> Json:
-        """Send the file of a run, and return the job that checks and stores it.
-
-        direction: `text-to-video`, `video-to-text`, or `both` for both runs of a matrix.
-        keys: for a matrix, a JSON file with the lists `captions` and `videos`, the keys of its rows
-        and columns; by default, they are in the order of the benchmark. for_scoring: upload it to a
-        public benchmark, and return the upload (see `score_run`).
-        """
-        public = f"public/{quote(self.key, safe='')}/uploads/"
-        path = public if for_scoring else f"{self._path}runs/"
-        fields = _fields(system, name, format, depth, direction)
-        others = {} if keys is None else {"keys": Path(keys)}
-        return self.site.upload(path, Path(file), fields, on_bytes, others=others)
 
     def score_run(self, file: str | Path, *, wait: bool = True, **options: Any) -> Json:
         """Upload a run to a public benchmark for scoring, and return the upload with its scores.
@@ -194,17 +167,32 @@ class Benchmark(Calls):
         sha256 = label_set["sha256"] if format == HASHED else ""
         return self.site.download(path, Path(file) if file else None, on_bytes, sha256)
 
+    def _begin(
+        self,
+        values: Json,
+        files: Mapping[str, File | None],
+        on_bytes: OnBytes,
+        for_scoring: bool,
+    ) -> Json:
+        """Send the file of a run. for_scoring: send it to the public benchmark."""
+        public = f"public/{quote(self.key, safe='')}/uploads/"
+        return self._send(public if for_scoring else f"{self._path}runs/", values, files, on_bytes)
+
     def _do(self, path: str, values: Json, files: Mapping[str, File | None], on_job: OnJob) -> Json:
         """Send a request for an action, and return the result of its job."""
-        sent = {name: Path(file) for name, file in files.items() if file is not None}
-        if not sent:
-            job = self.site.post(f"{self._path}{path}", values)
-        else:
-            field, file = sent.popitem()
-            fields = {name: str(value) for name, value in values.items() if value is not None}
-            job = self.site.upload(f"{self._path}{path}", file, fields, ignore, field, sent)
+        job = self._send(f"{self._path}{path}", values, files, ignore)
         result: Json = self.site.wait_for_job(job, on_job)["result"]
         return result
+
+    def _send(
+        self, path: str, values: Json, files: Mapping[str, File | None], on_bytes: OnBytes
+    ) -> Json:
+        sent = {name: Path(file) for name, file in files.items() if file is not None}
+        if not sent:
+            return self.site.post(path, values)
+        field = next(iter(sent))
+        fields = {name: str(value) for name, value in values.items() if value is not None}
+        return self.site.upload(path, sent.pop(field), fields, on_bytes, field, sent)
 
     def _label_set(self, version: str) -> Json:
         full = f"{version}.0.0" if version.isdigit() else version
@@ -212,10 +200,3 @@ class Benchmark(Calls):
             if full in (LATEST, label_set["version"]):
                 return label_set
         raise ClientError(f"{self.key} has no label set {version}.")
-
-
-def _fields(
-    system: str, name: str, format: str, depth: int | None, direction: str
-) -> dict[str, str]:
-    fields = {"system": system, "name": name, "format": format, "direction": direction}
-    return fields if depth is None else fields | {"depth": str(depth)}

@@ -12,6 +12,7 @@ from typing import Any, Literal
 Json = dict[str, Any]
 File = str | Path
 OnJob = Callable[[Json], None]
+OnBytes = Callable[[int, int], None]
 
 
 def ignore(*_: Any) -> None:
@@ -19,10 +20,28 @@ def ignore(*_: Any) -> None:
 
 
 class Calls:
-    """Each call starts a job, waits until it is done, and returns its result."""
+    """Each call starts a job. Unless it says otherwise, it returns the result of the job."""
 
     def _do(self, path: str, values: Json, files: Mapping[str, File | None], on_job: OnJob) -> Json:
         raise NotImplementedError
+
+    def _begin(
+        self, values: Json, files: Mapping[str, File | None], on_bytes: OnBytes, for_scoring: bool
+    ) -> Json:
+        raise NotImplementedError
+
+    def begin_upload(self, file: File, *, system: str, name: str = '', direction: Literal['text-to-video', 'video-to-text', 'both'] = 'text-to-video', keys: File | None = None, format: Literal['auto', 'trec', 'json', 'npy'] = 'auto', depth: int | None = None, on_bytes: OnBytes = ignore, for_scoring: bool = False) -> Json:
+        """Send the file of a run, and return the job that checks and stores it.
+
+        file: Files. One or several files. A text file can be compressed with gzip.
+        system: System. The retrieval model that produced the run.
+        name: Name of the run. Needed only if the system has several runs; by default, the name of the system.
+        direction: Direction. What the ranked lists contain. A matrix contains both directions.
+        keys: Keys of a matrix. A JSON file with two lists: the ids of the captions in the order of the rows, and the ids of the videos in the order of the columns. By default, both are in the order of the benchmark.
+        format: Format.
+        depth: Maximum depth. Results kept per list; by default, the whole list or the top 100 of a matrix.
+        """
+        return self._begin({"system": system, "name": name, "direction": direction, "format": format, "depth": depth}, {"file": file, "keys": keys}, on_bytes, for_scoring)
 
     def build_pool(self, *, depth: int, runs: Sequence[str] = (), sample: int | None = None, video_sample: int | None = None, seed: int = 0, originals: Literal['ranked', 'added', 'left-out'] = 'ranked', similar: int | None = None, similar_from: float = 0.5, proxy: str = '', proxy_from: float = 0.5, budget: int | None = None, expected: str = '', on_job: OnJob = ignore) -> Json:
         """Pool the top of runs.
@@ -60,6 +79,16 @@ class Calls:
         lexicon: WordNet. A .zip or .tar.gz archive with the files index.*, data.* and *.exc, such as NLTK’s wordnet.zip. By default, the installed WordNet is used.
         """
         return self._do("proxies/", {"method": method, "name": name, "own_as_computed": own_as_computed, "percent": percent, "stop_words": stop_words, "white_space": white_space, "commands": commands, "lemmas_by_tagger": lemmas_by_tagger, "synonyms_of_words": synonyms_of_words}, {"own_words": own_words, "verb_classes": verb_classes, "noun_classes": noun_classes, "lexicon": lexicon}, on_job)
+
+    def training_options(self, *, threshold: float = 0.5, anchor: Literal['caption', 'video'] = 'caption', negatives: int = 1, seed: int = 0) -> Json:
+        """Return the options of `download_proxy` for files for training.
+
+        threshold: Threshold. The lowest value of a positive.
+        anchor: Anchor of triplets.
+        negatives: Negatives per positive.
+        seed: Seed. The seed that draws the negatives.
+        """
+        return {"threshold": threshold, "anchor": anchor, "negatives": negatives, "seed": seed}
 
     def publish_labels(self, *, change: Literal['patch', 'minor', 'major'] | None = None, notes: str = '', allow_pending: bool = False, on_job: OnJob = ignore) -> Json:
         """Publish the labels as the next label set.

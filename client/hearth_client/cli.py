@@ -75,23 +75,7 @@ def _add_runs(commands: Any) -> None:
     _of_benchmark(commands, "list", "List the runs of a benchmark", actions.runs)
     upload = _of_benchmark(commands, "upload", "Upload runs", actions.upload)
     upload.add_argument("files", nargs="+", metavar="FILE", help="TREC, JSON or .npy")
-    upload.add_argument("--system", required=True, help="the retrieval model")
-    upload.add_argument("--name", default="", help="the name of the run (default: the system)")
-    upload.add_argument("--format", default="auto", help="trec, json or npy (default: detected)")
-    upload.add_argument("--depth", type=int, help="number of results to keep per list")
-    upload.add_argument(
-        "--direction",
-        choices=["text-to-video", "video-to-text", "both"],
-        default="text-to-video",
-        help="what the lists rank; both: one run per direction, from a matrix "
-        "(default: text-to-video)",
-    )
-    upload.add_argument(
-        "--keys",
-        metavar="FILE",
-        help="JSON file with the keys of the rows and columns of a matrix (default: the order of "
-        "the benchmark)",
-    )
+    _add_call(upload, Benchmark.begin_upload, without=("file",))
     upload.add_argument(
         "--for-scoring",
         action="store_true",
@@ -141,12 +125,7 @@ def _add_proxies(commands: Any) -> None:
         default="matrix",
         help="the file to download (default: matrix)",
     )
-    download.add_argument(
-        "--threshold",
-        type=float,
-        default=0.5,
-        help="lowest value of a positive pair, for positives and triplets (default: 0.5)",
-    )
+    _add_call(download, Benchmark.training_options)
     download.add_argument("--output", metavar="FILE", help="default: the name on the site")
     delete = _of_benchmark(commands, "delete", "Delete a proxy", actions.delete_proxy)
     delete.add_argument("name", help="the name of the proxy")
@@ -168,12 +147,12 @@ def _add_labels(commands: Any) -> None:
     _add_call(publish, Benchmark.publish_labels)
 
 
-def _add_call(command: Any, call: Callable[..., Any]) -> None:
+def _add_call(command: Any, call: Callable[..., Any], without: tuple[str, ...] = ()) -> None:
     """Add the options of a call of the client, which its signature and docstring describe."""
     texts = dict(re.findall(r"^ +(\w+): (.+)$", call.__doc__ or "", re.MULTILINE))
     hints = get_type_hints(call)
     for name, parameter in inspect.signature(call).parameters.items():
-        if name not in texts:
+        if name not in texts or name in without:
             continue
         arguments: dict[str, Any] = {"help": texts[name].replace("%", "%%"), **_values(hints[name])}
         if parameter.default is inspect.Parameter.empty:

@@ -61,7 +61,7 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
         return _source_rows(campaign.source)
     if campaign.is_training:
         return []
-    doubled = round(campaign.n_tasks * float(campaign.double_share))
+    doubled = campaign.n_extra(campaign.n_tasks)
     rows = [
         ("Labels per pair", str(campaign.labels_each)),
         (

@@ -10,7 +10,6 @@ from urllib.parse import urldefrag, urlsplit
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
-from django.forms import FileField, Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -23,8 +22,9 @@ from hearth.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
 from hearth.jobs.registry import find_outcome, keeps_parts, retry_url
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.numbers import duration
+from hearth.shared.option_fields import OptionsForm
 from hearth.shared.pages import POST, form_status, only_for
-from hearth.shared.uploads import check_is_readable, stored_with
+from hearth.shared.uploads import stored_with
 
 JOBS_PER_PAGE = 25
 # A worker that is not busy usually starts a job within two seconds. After twenty seconds, pages say
@@ -73,31 +73,20 @@ def upload_page(
     template: str,
     context: dict[str, Any],
     *,
-    form: Form,
+    form: OptionsForm[Any],
     kind: str,
     title: str,
     benchmark_key: str,
-    expected: str = "A CSV or JSON file",
-    **params: Any,
 ) -> HttpResponse:
     """Show a form with a `file`, and start the job that reads the file.
 
-    The job's parameters are `params`, the benchmark, the stored file, the other stored files (see
-    `stored_uploads`), and the other fields of the form. expected: a noun phrase for the files that
-    the job can read, for the error about a file of another type.
+    The job's parameters are the benchmark, the stored file, the other stored files (see
+    `stored_uploads`), and the other options of the form.
     """
     if request.method == "POST" and form.is_valid():
-        try:
-            check_is_readable(form.cleaned_data["file"], expected)
-        except InvalidInput as error:
-            form.add_error("file", str(error))
-    if request.method == "POST" and form.is_valid():
-        fields = dict(form.cleaned_data)
-        names = [name for name, field in form.fields.items() if isinstance(field, FileField)]
-        sent = {name: file for name in names if (file := fields.pop(name))}
-        file = sent.pop("file")
-        with stored_with(file, sent) as stored:
-            params |= {"benchmark": benchmark_key, **stored, **fields}
+        files = form.sent_files()
+        with stored_with(files.pop("file"), files) as stored:
+            params = {"benchmark": benchmark_key, **stored, **form.values()}
             return start_job(
                 request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
             )

@@ -75,7 +75,8 @@ def form_field(declared: Declared) -> forms.Field:
         return _switch_field(declared, {**common, "required": False})
     if declared.choices or option.entry in (Entry.OFFERED, Entry.CHECKBOXES):
         field = forms.MultipleChoiceField if declared.many else forms.ChoiceField
-        return field(choices=list(declared.choices.items()), **common)
+        found = option.choices
+        return field(choices=found if callable(found) else list(declared.choices.items()), **common)
     if declared.kind in (int, float):
         return _number_field(declared, common)
     return forms.CharField(max_length=option.length, validators=_validators(declared), **common)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 import types
 from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum, StrEnum, auto
 from functools import cache
@@ -83,8 +83,9 @@ class Option:
     """What people read about an option, and its bounds.
 
     title, help: the label and help text of pages. The help text also is that of the API and of
-    commands. length: the maximum number of characters. choices: the title of each value. page,
-    flag: the name of the form field and of the command's option, if they differ from the name of
+    commands. length: the maximum number of characters. choices: the title of each value, or a
+    function that returns them. page, flag: the name of the form field and of the command's option,
+    if they differ from the name of
     the option. pattern: the regular expression of a text. printable: whether a text must not have
     invisible characters. may_be_empty: whether pages accept an empty field for the default.
     part_of: for a share that people state as a number of the last answers, the option with the
@@ -100,7 +101,7 @@ class Option:
     low: float | None = None
     high: float | None = None
     length: int | None = None
-    choices: Mapping[str, str] | None = None
+    choices: Mapping[str, str] | Callable[[], list[tuple[str, str]]] | None = None
     entry: Entry | None = None
     group: Group = NO_GROUP
     page: str = ""
@@ -168,6 +169,8 @@ class Declared:
     @property
     def choices(self) -> dict[str, str]:
         """The title of each possible value; empty if there are no fixed values."""
+        if callable(self.option.choices):
+            return dict(self.option.choices())
         if self.option.choices is not None:
             return {str(value): title for value, title in self.option.choices.items()}
         if issubclass(self.kind, StrEnum) or hasattr(self.kind, "choices"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from rest_framework import generics, serializers
+from rest_framework import generics
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +15,9 @@ from hearth.idempotency.api import Idempotent
 from hearth.jobs.api import accepted
 from hearth.jobs.services import enqueue_job
 from hearth.shared.errors import NotFound
-from pooling.core.readers.registry import AUTO, Formats
+from hearth.shared.option_fields import OptionsSerializer
+from hearth.shared.options import as_params
+from hearth.shared.uploads import stored_with
 from pooling.models import Benchmark
 
 
@@ -42,13 +44,17 @@ class OfBenchmark(Idempotent, generics.GenericAPIView[Any]):
         )
         return accepted(job)
 
-
-class FormatField(serializers.ChoiceField):
-    """The format of a file, one of those that have a reader."""
-
-    def __init__(self, formats: Formats[Any]) -> None:
-        super().__init__(
-            choices=[AUTO, *formats.names()],
-            default=AUTO,
-            help_text="The format of the file; by default, it is detected from the content.",
-        )
+    def enqueue_upload(
+        self,
+        request: Request,
+        shape: type[OptionsSerializer],
+        kind: str,
+        title: str,
+    ) -> Response:
+        """Start the job that reads an uploaded file."""
+        wanted, files = shape.read_with_files(request.data)
+        file = files.pop("file")
+        with stored_with(file, files) as stored:
+            return self.enqueue(
+                request, kind, f"{title} {file.name}", {**stored, **as_params(wanted)}
+            )

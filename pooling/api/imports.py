@@ -19,9 +19,9 @@ from hearth.accounts.roles import leads_somewhere
 from hearth.jobs.api import JobSerializer, accepted
 from hearth.requests.files import receives_files
 from pooling import services
-from pooling.api.base import FormatField
 from pooling.core.readers.benchmarks import BENCHMARKS
 from pooling.core.readers.benchmarks.table import KEY, TEXT, VIDEO
+from pooling.core.readers.registry import AUTO
 from pooling.models import BENCHMARK_KEY, BenchmarkImport
 from pooling.policies import imports_seen_by
 from pooling.services.imports import FILES
@@ -62,7 +62,11 @@ class ImportUploadSerializer(serializers.Serializer[dict[str, Any]]):
         help_text="A CSV file with the columns `video_id,file,url,duration`. Only the first column "
         "is needed.",
     )
-    format = FormatField(BENCHMARKS)
+    format = serializers.ChoiceField(
+        choices=[AUTO, *BENCHMARKS.names()],
+        default=AUTO,
+        help_text="The format of the files; by default, it is detected from the content.",
+    )
     caption_id = serializers.CharField(
         required=False,
         allow_blank=True,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
@@ -15,10 +13,11 @@ from hearth.accounts.permissions import IsLead, IsResearcher
 from hearth.accounts.roles import is_lead
 from hearth.jobs.api import JobSerializer
 from hearth.requests.files import receives_files
-from hearth.shared.uploads import stored_upload
+from hearth.shared.option_fields import serializer_of
 from pooling.api.base import OfBenchmark
 from pooling.models import Tag, TrainSplit
 from pooling.selectors.metadata import tags_of, train_splits_of
+from pooling.services.metadata import TagsUpload, TrainCaptionsUpload
 
 
 class TrainSplitSerializer(serializers.ModelSerializer[TrainSplit]):
@@ -32,17 +31,7 @@ class TrainSplitSerializer(serializers.ModelSerializer[TrainSplit]):
         }
 
 
-class TrainCaptionsUploadSerializer(serializers.Serializer[dict[str, Any]]):
-    file = serializers.FileField(
-        help_text="A CSV file, plain or gzip, with the column `caption` and one row per caption."
-    )
-    name = serializers.CharField(
-        max_length=100,
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="The name of the split; by default, `train`.",
-    )
+TrainCaptionsUploadSerializer = serializer_of(TrainCaptionsUpload, "TrainCaptionsUpload")
 
 
 class TagSerializer(serializers.ModelSerializer[Tag]):
@@ -55,11 +44,7 @@ class TagSerializer(serializers.ModelSerializer[Tag]):
         }
 
 
-class TagsUploadSerializer(serializers.Serializer[dict[str, Any]]):
-    file = serializers.FileField(
-        help_text="A CSV file, plain or gzip, with the columns `caption_id,tag` or "
-        "`video_id,tag`, and one row per tag of a caption or video."
-    )
+TagsUploadSerializer = serializer_of(TagsUpload, "TagsUpload")
 
 
 # The base of views that researchers read and leads write.
@@ -89,13 +74,9 @@ class TrainSplits(MetadataView, generics.ListAPIView[TrainSplit]):
         The `result` of the job has `split` (the name), `captions`, `sha256`, `created` (false if
         the content was already stored) and `notes`.
         """
-        shape = TrainCaptionsUploadSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        file, name = shape.validated_data["file"], shape.validated_data["name"]
-        title = f"Train captions {file.name}"
-        with stored_upload(file) as stored:
-            params = {**stored, "name": name}
-            return self.enqueue(request, "import_train_captions", title, params)
+        return self.enqueue_upload(
+            request, TrainCaptionsUploadSerializer, "import_train_captions", "Train captions"
+        )
 
 
 @receives_files(is_lead)
@@ -119,8 +100,4 @@ class Tags(MetadataView, generics.ListAPIView[Tag]):
         The `result` of the job has `tags` (the number of tags in the file), `captions` (the number
         of captions with at least one of them) and `notes`.
         """
-        shape = TagsUploadSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        file = shape.validated_data["file"]
-        with stored_upload(file) as stored:
-            return self.enqueue(request, "import_tags", f"Tags {file.name}", stored)
+        return self.enqueue_upload(request, TagsUploadSerializer, "import_tags", "Tags")

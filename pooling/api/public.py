@@ -16,11 +16,11 @@ from hearth.idempotency.api import Idempotent
 from hearth.requests.files import receives_files
 from hearth.shared.errors import Conflict, NotFound
 from hearth.shared.option_fields import serializer_of
-from hearth.shared.uploads import check_is_readable
+from hearth.shared.options import as_params
 from pooling import services
 from pooling.api.base import OfBenchmark
 from pooling.api.changing import RunFieldsSerializer
-from pooling.core.direction import CHOICES, Direction
+from pooling.core.run_options import ScoreRun
 from pooling.models import PublicPage, RunUpload
 from pooling.policies import (
     can_send_runs_to,
@@ -68,28 +68,7 @@ class PublicPageDetail(OfBenchmark):
         return Response(page_values(page))
 
 
-class RunForScoringSerializer(serializers.Serializer[dict[str, Any]]):
-    file = serializers.FileField(help_text="A run, as in `POST /benchmarks/{key}/runs/`.")
-    system = serializers.CharField(
-        max_length=100, help_text="The retrieval model that produced the run."
-    )
-    name = serializers.CharField(
-        max_length=100, required=False, default="", allow_blank=True, help_text="Name of the run."
-    )
-    format = serializers.CharField(default="auto", help_text="`auto`, `trec`, `json` or `npy`.")
-    depth = serializers.IntegerField(
-        min_value=1,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="The number of results to keep per list; by default, the whole list.",
-    )
-    direction = serializers.ChoiceField(
-        choices=CHOICES,
-        default=Direction.TEXT_TO_VIDEO.value,
-        help_text="`text-to-video`: videos for each caption; `video-to-text`: captions for each "
-        "video.",
-    )
+RunForScoringSerializer = serializer_of(ScoreRun, "RunForScoring")
 
 
 class ReasonSerializer(serializers.Serializer[dict[str, Any]]):
@@ -123,11 +102,9 @@ class Uploads(Idempotent):
         if benchmark is None:
             raise NotFound("There is no such public benchmark.")
         check_is_confirmed_for(request.user, benchmark)
-        shape = RunForScoringSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        check_is_readable(shape.validated_data["file"], "A run in TREC, JSON or .npy format")
-        by = cast(User, request.user)
-        made = services.upload_run(benchmark=benchmark, by=by, **shape.validated_data)
+        wanted, files = RunForScoringSerializer.read_with_files(request.data)
+        sent: dict[str, Any] = {**as_params(wanted), **files}
+        made = services.upload_run(benchmark=benchmark, by=cast(User, request.user), **sent)
         return answer(made, status.HTTP_202_ACCEPTED)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
@@ -13,12 +11,11 @@ from rest_framework.response import Response
 from hearth.accounts.roles import is_researcher
 from hearth.jobs.api import JobSerializer
 from hearth.requests.files import receives_files
-from hearth.shared.options import DEPTH_MAX
+from hearth.shared.option_fields import serializer_of
 from hearth.shared.paging import NewestFirst
-from hearth.shared.uploads import stored_with
-from pooling.api.base import FormatField, OfBenchmark
-from pooling.core.direction import IMPORT_CHOICES, Direction
+from pooling.api.base import OfBenchmark
 from pooling.core.readers.runs import RUNS
+from pooling.core.run_options import ImportRun
 from pooling.models import Run
 from pooling.services.changing_runs import RUN_FIELDS
 
@@ -75,42 +72,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         }
 
 
-class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
-    file = serializers.FileField(
-        help_text=f"{RUNS.listed()}, of captions x videos. Text can be compressed with gzip."
-    )
-    keys = serializers.FileField(
-        required=False,
-        help_text="For a matrix: a JSON file with the lists `captions` and `videos`, the keys of "
-        "its rows and columns; by default, they are in the order of the numbers of the benchmark.",
-    )
-    system = serializers.CharField(
-        max_length=100, help_text="The retrieval model that produced the run."
-    )
-    name = serializers.CharField(
-        max_length=100,
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="The name of the run; by default, the name of the system.",
-    )
-    direction = serializers.ChoiceField(
-        choices=IMPORT_CHOICES,
-        default=Direction.TEXT_TO_VIDEO.value,
-        help_text="`text-to-video`: videos for each caption; `video-to-text`: captions for each "
-        "video; `both`: a run of each direction, from a matrix. The run from video to text is "
-        "then called `NAME (video-to-text)`.",
-    )
-    format = FormatField(RUNS)
-    depth = serializers.IntegerField(
-        min_value=1,
-        max_value=DEPTH_MAX,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="The number of results to keep per list; by default, the whole list or the "
-        "top 100 of a matrix.",
-    )
+RunUploadSerializer = serializer_of(ImportRun, "RunUpload")
 
 
 @receives_files(is_researcher)
@@ -141,11 +103,5 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         run) and `warnings`. If both directions of a matrix were imported, `also` has the same
         fields for the run from video to text.
         """
-        shape = RunUploadSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        values = dict(shape.validated_data)
-        file = values.pop("file")
         _ = self.benchmark
-        keys = {"keys": values.pop("keys")} if "keys" in values else {}
-        with stored_with(file, keys) as stored:
-            return self.enqueue(request, "import_run", f"Run {file.name}", {**stored, **values})
+        return self.enqueue_upload(request, RunUploadSerializer, "import_run", "Run")

@@ -64,9 +64,13 @@ class Direction(StrEnum):
 # The choice that imports a matrix as two runs, one for each direction.
 BOTH: Final = "both"
 DIRECTIONS: Final = (*(direction.value for direction in Direction), BOTH)
-# The choices of form fields, as (value, label): for one direction, and for an import.
+# The choices of fields, as (value, label): of a stored run, of an upload, and of an import.
 CHOICES: Final = [(direction.value, direction.value) for direction in Direction]
-IMPORT_CHOICES: Final = [(name, name) for name in DIRECTIONS]
+ONE_DIRECTION: Final = [
+    (Direction.TEXT_TO_VIDEO.value, "Text to video: videos for each caption"),
+    (Direction.VIDEO_TO_TEXT.value, "Video to text: captions for each video"),
+]
+IMPORT_CHOICES: Final = [*ONE_DIRECTION, (BOTH, "Both, from a matrix")]
 
 
 def direction_fault(direction: Direction, sign: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 
 from hearth.shared.option_fields import OptionsForm
+from pooling.core.run_options import ScoreRun
 from pooling.forms.fields import check_printable
-from pooling.forms.runs import DIRECTION_CHOICES, RunUploadForm
 from pooling.services.public_pages import PublicPageFields
 
 # The settings that let visitors see more.
@@ -36,16 +36,8 @@ class PublicPageForm(OptionsForm[PublicPageFields]):
         return any(values[name] and not self.initial[name] for name in SHOWN)
 
 
-class RunScoringForm(RunUploadForm):
-    file = forms.FileField(label="File", help_text="A text file can be compressed with gzip.")
-    direction = forms.ChoiceField(
-        label="Direction",
-        choices=DIRECTION_CHOICES[:2],
-        initial=DIRECTION_CHOICES[0][0],
-        required=False,
-        help_text="What the ranked lists contain. A matrix has both directions; upload it once for "
-        "each.",
-    )
+class RunScoringForm(OptionsForm[ScoreRun]):
+    action = ScoreRun
 
 
 class RefuseForm(forms.Form):

@@ -7,21 +7,20 @@ import json
 import re
 from typing import Any, TypeGuard
 
-from django import forms
-
 from hearth.requests.text import check_json
 from hearth.shared.errors import InvalidInput
+from hearth.shared.option_fields import OptionsForm
 from pooling.selectors.uploads import FileFacts
+from pooling.services.addresses import AddressesUpload
 from pooling.services.uploads import ALGORITHMS, Checksum
 
-CSV_HELP = "A CSV file with the columns video_id and url."
 FILES_MAX = 2000
 COUNT_MAX = 1 << 50
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
-class AddressesForm(forms.Form):
-    file = forms.FileField(label="File", help_text=CSV_HELP)
+class AddressesForm(OptionsForm[AddressesUpload]):
+    action = AddressesUpload
 
 
 def parse_files(body: bytes) -> list[FileFacts]:

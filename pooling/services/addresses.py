@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Annotated, TypedDict
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -12,7 +13,9 @@ from django.db import transaction
 
 from hearth.accounts.actors import Actor
 from hearth.audit.services import record
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress, no_progress
+from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
 from pooling.core.readers.videos import VideoRow, parse_videos
 from pooling.enums import MediaState, PoolingAct
@@ -25,6 +28,20 @@ class AddressesReport(TypedDict):
 
     videos: int
     with_file: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressesUpload:
+    """A file with the addresses of videos."""
+
+    file: Annotated[
+        SourceFile,
+        Option(
+            "File",
+            "A CSV file with the columns video_id and url.",
+            expected="A CSV or JSON file",
+        ),
+    ]
 
 
 def set_addresses(

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 import numpy as np
 from django.utils import timezone
@@ -15,8 +15,10 @@ from hearth.accounts.actors import Actor
 from hearth.audit.services import record
 from hearth.shared.bulk import lock_row, long_transaction
 from hearth.shared.errors import InvalidInput
+from hearth.shared.options import NAME_LENGTH, Option
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Int32s
+from pooling.core.lines import SourceFile
 from pooling.core.packing import pack_numbers, pack_texts
 from pooling.core.readers.tags import MAX_TAGS, VIDEO, TagFile, parse_tags
 from pooling.core.readers.train_captions import parse_train_captions
@@ -27,6 +29,37 @@ from pooling.selectors.arrays import original_positives, query_numbers, video_nu
 from pooling.services.names import check_name, free_name
 
 TRAIN = "train"
+CSV_FILE = Option(
+    "File",
+    "A CSV file, which can be compressed with gzip.",
+    expected="A CSV or JSON file",
+    positional=True,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainCaptionsUpload:
+    """A file with the captions that systems were trained on."""
+
+    file: Annotated[SourceFile, CSV_FILE]
+    name: Annotated[
+        str,
+        Option(
+            "Name of the split",
+            "Needed only if there are several splits, such as 9k and 7k. The default is "
+            f"“{TRAIN}”.",
+            length=NAME_LENGTH,
+            printable=True,
+            attrs={"autocomplete": "off"},
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagsUpload:
+    """A file with tags of captions or videos."""
+
+    file: Annotated[SourceFile, CSV_FILE]
 
 
 class TrainSplitReport(TypedDict):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -12,6 +11,7 @@ from django.urls import reverse
 from hearth.accounts.roles import is_lead
 from hearth.jobs.views import upload_page
 from hearth.requests.files import receives_files
+from hearth.shared.option_fields import OptionsForm
 from hearth.shared.pages import FORM_METHODS, form_data, only_for
 from pooling.core.readers.registry import Formats
 from pooling.core.readers.tags import TAGS
@@ -40,7 +40,12 @@ def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _metadata_upload(
-    request: HttpRequest, key: str, noun: str, form: Form, kind: str, formats: Formats[Any]
+    request: HttpRequest,
+    key: str,
+    noun: str,
+    form: OptionsForm[Any],
+    kind: str,
+    formats: Formats[Any],
 ) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_import_metadata(request.user, benchmark)

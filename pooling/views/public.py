@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -13,7 +13,6 @@ from django.urls import reverse
 from hearth.accounts.models import User
 from hearth.requests.files import receives_files
 from hearth.shared.pages import FORM_METHODS, POST, check_form, form_data, form_status, only_for
-from hearth.shared.uploads import check_is_readable
 from pooling import services
 from pooling.core.readers.runs import RUNS
 from pooling.forms.changing import RunForm, WithdrawForm
@@ -65,8 +64,8 @@ def run_score(request: HttpRequest, key: str) -> HttpResponse:
     by = cast(User, request.user)
 
     def save() -> RunUpload:
-        check_is_readable(form.cleaned_data["file"], f"A run ({RUNS.listed()})")
-        return services.upload_run(benchmark=benchmark, by=by, **form.cleaned_data)
+        sent: dict[str, Any] = {**form.values(), **form.sent_files()}
+        return services.upload_run(benchmark=benchmark, by=by, **sent)
 
     if is_saved(request, form, save):
         messages.success(request, "The file is stored. Its state is shown below.")

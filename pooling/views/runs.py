@@ -43,7 +43,6 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
         },
         form=RunUploadForm(**form_data(request)),
         kind="import_run",
-        expected=f"A run ({RUNS.listed()})",
         title=f"Import run {name} into {benchmark.name}",
         benchmark_key=benchmark.key,
     )

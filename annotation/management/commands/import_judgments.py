@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from annotation.core.readers.judgments import JUDGMENTS
-from annotation.enums import Scale
-from annotation.services import import_judgments, plan_judgments
+from annotation.services import (
+    ImportJudgments,
+    arguments_of,
+    import_judgments,
+    plan_judgments,
+)
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
+from hearth.shared.options import add_options, read_options
 from hearth.shared.words import counted
-from pooling.core.readers.registry import AUTO
 from pooling.selectors.benchmarks import get_benchmark
 
 
@@ -23,46 +26,20 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument("file", type=Path)
-        parser.add_argument(
-            "--format",
-            choices=[AUTO, *JUDGMENTS.names()],
-            default=AUTO,
-            help="format of the file; default: auto, from the content",
-        )
-        parser.add_argument("--scale", choices=Scale.values, default=Scale.BINARY)
-        parser.add_argument(
-            "--pool-equal",
-            action="store_true",
-            help="share labels among captions with equal texts; labels of FIRE JSON are always "
-            "shared",
-        )
-        parser.add_argument(
-            "--data-set",
-            default="",
-            help="data set to import from a FIRE file with several data sets",
-        )
-        parser.add_argument(
-            "--licence",
-            default="",
-            help="licence that is stated outside the file; licences in the file are stored, too",
-        )
+        add_options(parser, ImportJudgments)
         parser.add_argument("--plan", action="store_true", help="only show what would be stored")
 
     def run(self, **options: Any) -> dict[str, Any]:
+        sent = read_options(ImportJudgments, options)
         file: dict[str, Any] = {
             "benchmark": get_benchmark(options["key"]),
             "by": OPERATOR,
-            "path": options["file"],
-            "format": options["format"],
-            "scale": Scale(options["scale"]),
-            "pool_equal": options["pool_equal"] or None,
-            "data_set": options["data_set"],
             "progress": self.progress,
+            **arguments_of(sent),
         }
         if options["plan"]:
             return {"plan": asdict(plan_judgments(**file))}
-        done = import_judgments(**file, licence=options["licence"])
+        done = import_judgments(**file, licence=sent.licence)
         return {
             "judgments": done.judgments,
             "pairs": done.pairs,

@@ -25,7 +25,7 @@ from evaluation.core.statistics.resampling import normal_quantile
 class Rates:
     """Rates from which the cost of annotation is computed.
 
-    pairs_per_caption: mean number of pooled pairs of a caption. double_share: share of the pairs
+    pairs_per_caption: mean number of pooled pairs of a caption. doubled: share of the pairs
     that two annotators judge. disagreement: share of these pairs whose two labels differ, so a
     third label is needed. seconds_per_judgment: median time of a judgment. money_per_hour: the
     payment for an hour, in any currency. Raises ValueError if a number is negative or not finite,
@@ -33,23 +33,23 @@ class Rates:
     """
 
     pairs_per_caption: float
-    double_share: float
+    doubled: float
     disagreement: float
     seconds_per_judgment: float
     money_per_hour: float
 
     def __post_init__(self) -> None:
-        shares = (self.double_share, self.disagreement)
+        shares = (self.doubled, self.disagreement)
         amounts = (self.pairs_per_caption, self.seconds_per_judgment, self.money_per_hour)
         if not all(0 <= share <= 1 for share in shares):
-            raise ValueError("double_share and disagreement must lie between 0 and 1")
+            raise ValueError("doubled and disagreement must lie between 0 and 1")
         if not all(0 <= amount < math.inf for amount in amounts):
             raise ValueError("pairs, seconds and money must be finite and not negative")
 
     @property
     def judgments_per_pair(self) -> float:
         """Expected number of judgments per pair."""
-        return 1 + self.double_share * (1 + self.disagreement)
+        return 1 + self.doubled * (1 + self.disagreement)
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,13 @@ def _compute(inputs: Inputs, options: PlanOptions, progress: Progress) -> PlanRe
         "seconds_per_judgment": options["seconds"],
         "money_per_hour": options["money"],
     }
-    rates = Rates(**rate_figures)
+    rates = Rates(
+        options["pairs"],
+        options["double"],
+        options["disagreement"],
+        options["seconds"],
+        options["money"],
+    )
     clusters = inputs.clusters(options["unit"])
     values = inputs.values(inputs.judged, options["measure"])
     goal = options["difference"] / 100

@@ -81,13 +81,11 @@ from pooling.services import (
 
 KEY = "moving-shapes"
 DEPTH = 10
-DOUBLE_SHARE = 0.10
 # The share of labels that is left for people who try the demo.
 LEFT_FOR_VISITOR = 0.05
 # The number of training items, and of control pairs.
 GOLD = 24
 POLICY = Policy(
-    double_share=DOUBLE_SHARE,
     gate_share=10 / 12,
     gate_last=12,
     gold_share=0.03,
@@ -267,7 +265,7 @@ def train(demo: DemoBenchmark, benchmark: Benchmark) -> None:
 
 def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
     people = make_annotators(demo)
-    planned = round(campaign.n_tasks * (1 + DOUBLE_SHARE))
+    planned = campaign.n_tasks + campaign.n_extra(campaign.n_tasks)
     goal = round(planned * (1 - LEFT_FOR_VISITOR))
     admit_careless(campaign, people)
     all_annotators = [*people, careless_annotator(people)]

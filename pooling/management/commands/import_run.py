@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -12,10 +11,10 @@ from hearth.accounts.actors import OPERATOR
 from hearth.jobs.models import Job, JobState
 from hearth.jobs.services import run_job
 from hearth.shared.commands import HearthCommand
-from pooling.core.direction import DIRECTIONS, Direction
-from pooling.core.lines import SourceFile
-from pooling.core.readers.registry import AUTO
+from hearth.shared.options import add_options, read_options
+from pooling.core.direction import Direction
 from pooling.core.readers.runs import RUNS
+from pooling.core.run_options import ImportRun
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_run
 
@@ -25,49 +24,20 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument("file", type=Path, help="file with the ranked lists")
-        parser.add_argument("--system", required=True, help="retrieval model that produced the run")
-        parser.add_argument(
-            "--name", default="", help="name of the run; default: the name of the system"
-        )
-        parser.add_argument(
-            "--format",
-            choices=[AUTO, *RUNS.names()],
-            default=AUTO,
-            help="format of the file; default: auto, from the content",
-        )
-        parser.add_argument(
-            "--direction",
-            choices=DIRECTIONS,
-            default=Direction.TEXT_TO_VIDEO.value,
-            help="what the lists contain: videos for each caption, or captions for each video; "
-            "both: a run of each direction, from a matrix; default: text-to-video",
-        )
-        parser.add_argument(
-            "--keys",
-            type=Path,
-            metavar="FILE",
-            help="JSON file with the keys of the rows and columns of a matrix; default: they are "
-            "in the order of the benchmark",
-        )
-        parser.add_argument(
-            "--depth",
-            type=int,
-            metavar="K",
-            help="number of results to keep per list; default: all, or the top 100 of a matrix",
-        )
+        add_options(parser, ImportRun)
 
     def run(self, **options: Any) -> dict[str, Any]:
+        sent = read_options(ImportRun, options)
         done = import_run(
             benchmark=get_benchmark(options["key"]),
-            path=options["file"],
-            system=options["system"],
+            path=sent.file.path,
+            system=sent.system,
             by=OPERATOR,
-            name=options["name"],
-            format=options["format"],
-            depth=options["depth"],
-            direction=options["direction"],
-            keys=SourceFile.maybe(options["keys"]),
+            name=sent.name,
+            format=sent.format,
+            depth=sent.depth,
+            direction=sent.direction,
+            keys=sent.keys,
             progress=self.progress,
         )
         for sentence in do_jobs(done.all_jobs):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
+from hearth.shared.options import add_options, read_options
 from hearth.shared.words import counted
 from pooling.core.readers.tags import TAGS
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_tags
+from pooling.services.metadata import TagsUpload
 
 
 class Command(HearthCommand):
@@ -20,12 +21,13 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument("file", type=Path, help="file with the tags")
+        add_options(parser, TagsUpload)
 
     def run(self, **options: Any) -> dict[str, Any]:
+        sent = read_options(TagsUpload, options)
         done = import_tags(
             benchmark=get_benchmark(options["key"]),
-            path=options["file"],
+            path=sent.file.path,
             by=OPERATOR,
             progress=self.progress,
         )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
+from hearth.shared.options import add_options, read_options
 from hearth.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_train_captions
+from pooling.services.metadata import TrainCaptionsUpload
 
 
 class Command(HearthCommand):
@@ -19,14 +20,14 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument("file", type=Path, help="file with the captions")
-        parser.add_argument("--name", default="", help="name of the split; default: train")
+        add_options(parser, TrainCaptionsUpload)
 
     def run(self, **options: Any) -> dict[str, Any]:
+        sent = read_options(TrainCaptionsUpload, options)
         done = import_train_captions(
             benchmark=get_benchmark(options["key"]),
-            path=options["file"],
-            name=options["name"],
+            path=sent.file.path,
+            name=sent.name,
             by=OPERATOR,
             progress=self.progress,
         )

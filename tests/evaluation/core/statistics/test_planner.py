@@ -28,7 +28,7 @@ from evaluation.core.statistics.randomisation import randomisation_test
 
 RATES = Rates(
     pairs_per_caption=22.0,
-    double_share=0.1,
+    doubled=0.1,
     disagreement=0.05,
     seconds_per_judgment=6.0,
     money_per_hour=20.0,
