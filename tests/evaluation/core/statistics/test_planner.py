@@ -292,8 +292,8 @@ def test_plan_rejects_bad_parameters(
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
-        ((22, 1.1, 0.05, 6, 20), "double_share and disagreement must lie between 0 and 1"),
-        ((22, 0.1, -0.1, 6, 20), "double_share and disagreement must lie between 0 and 1"),
+        ((22, 1.1, 0.05, 6, 20), "doubled and disagreement must lie between 0 and 1"),
+        ((22, 0.1, -0.1, 6, 20), "doubled and disagreement must lie between 0 and 1"),
         ((-1, 0.1, 0.1, 6, 20), "must be finite and not negative"),
         ((22, 0.1, 0.1, math.nan, 20), "must be finite and not negative"),
     ],
