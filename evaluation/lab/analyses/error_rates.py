@@ -9,20 +9,9 @@ from typing import Annotated
 import numpy as np
 
 from evaluation.core.arrays import IntArray
-from evaluation.core.people.label_rates import (
-    ErrorRates,
-    RatesEstimate,
-    rates_from_gold,
-    rates_from_labels,
-    typed_rates,
-)
+from evaluation.core.people import label_rates
+from evaluation.core.relevance import noisy_labels
 from evaluation.core.relevance.label_noise import Resamples
-from evaluation.core.relevance.noisy_labels import (
-    AnnotatorRates,
-    NoisyLabels,
-    annotator_rates,
-    estimate_of_annotators,
-)
 from evaluation.lab.analyses import options
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.rows import Ends, Interval, Score, Shown, row_of
@@ -108,24 +97,24 @@ class Estimates:
     used: the source that the correction uses; None if no requested source has rates.
     """
 
-    by_source: Mapping[str, RatesEstimate]
-    annotators: AnnotatorRates | None
+    by_source: Mapping[str, label_rates.RatesEstimate]
+    annotators: noisy_labels.AnnotatorRates | None
     used: str | None
 
     @property
-    def used_rates(self) -> ErrorRates | None:
+    def used_rates(self) -> label_rates.ErrorRates | None:
         """The rates that the correction uses."""
         return None if self.used is None else self.by_source[self.used].rates
 
     @property
-    def own(self) -> AnnotatorRates | None:
+    def own(self) -> noisy_labels.AnnotatorRates | None:
         """Return the rates of each annotator if the correction uses them."""
         return self.annotators if self.used == ANNOTATORS else None
 
 
 def estimate_rates(
     inputs: Inputs,
-    labels: NoisyLabels,
+    labels: noisy_labels.NoisyLabels,
     strata: IntArray,
     resamples: Resamples,
     options: RatesOptions,
@@ -137,23 +126,23 @@ def estimate_rates(
     number = options.resamples
     false_alarms, misses = options.false_alarms, options.misses
     if false_alarms is not None and misses is not None:
-        rates = typed_rates(false_alarms / 100, misses / 100, number)
+        rates = label_rates.typed_rates(false_alarms / 100, misses / 100, number)
         return Estimates({TYPED: rates}, None, TYPED)
     of_pairs = resamples.clusters[labels.space.queries(labels.codes)]
     table = labels.table(strata, of_pairs, resamples.n_clusters)
-    by_labels = rates_from_labels(table, resamples.sums(table.counts))
+    by_labels = label_rates.rates_from_labels(table, resamples.sums(table.counts))
     people = inputs.judgments.annotators
     answers = gold_answers(inputs.benchmark, np.unique(people))
     rng = np.random.default_rng(options.seed)
-    own = annotator_rates(labels.each) if labels.each else "no labels"
+    own = noisy_labels.annotator_rates(labels.each) if labels.each else "no labels"
     by_annotator = (
-        RatesEstimate(None, None, np.empty((0, 2)), 0, 0, own)
+        label_rates.RatesEstimate(None, None, np.empty((0, 2)), 0, 0, own)
         if isinstance(own, str)
-        else estimate_of_annotators(own, by_labels)
+        else noisy_labels.estimate_of_annotators(own, by_labels)
     )
     found = {
         DOUBLE: by_labels,
-        GOLD: rates_from_gold(*answers, number, rng=rng),
+        GOLD: label_rates.rates_from_gold(*answers, number, rng=rng),
         ANNOTATORS: by_annotator,
     }
     wanted = PREFERENCE if options.rates == AUTO else (options.rates,)
@@ -162,7 +151,7 @@ def estimate_rates(
 
 
 def rates_row(
-    source: str, estimate: RatesEstimate, used: str | None, confidence: float
+    source: str, estimate: label_rates.RatesEstimate, used: str | None, confidence: float
 ) -> RatesRow:
     rates = estimate.rates
     return row_of(

@@ -19,21 +19,9 @@ from evaluation.core.relevance.noisy_labels import (
     rank_strata,
 )
 from evaluation.core.relevance.scoring import score_run
-from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses import charts, error_rates, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.error_rates import (
-    ANNOTATORS,
-    DOUBLE,
-    GOLD,
-    SOURCES,
-    TYPED,
-    Estimates,
-    RatesOptions,
-    RatesRow,
-    ends_of,
-    estimate_rates,
-    rates_row,
-)
+from evaluation.lab.analyses.error_rates import ANNOTATORS, DOUBLE, GOLD, TYPED, Estimates, RatesRow
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.noise import LabelNoise, corrected_bounds, sharing_of
@@ -84,7 +72,7 @@ def _parse_measures(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(RatesOptions):
+class Options(error_rates.RatesOptions):
     measures: Annotated[
         options.Measures,
         Option(
@@ -227,7 +215,9 @@ class Result(results.WithIntervals):
         used = next((row for row in self.rates if row.used), None)
         if used is None:
             reasons = "; ".join(
-                f"{SOURCES[row.source]}: {row.undefined}" for row in self.rates if row.undefined
+                f"{error_rates.SOURCES[row.source]}: {row.undefined}"
+                for row in self.rates
+                if row.undefined
             )
             return [
                 "No score is corrected, because the error rates are unknown "
@@ -280,7 +270,7 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     resamples = Resamples(clusters, options.resamples, options.seed)
     ranks = best_ranks(inputs.ranked.values(), labels.codes)
     strata, n_strata = rank_strata(labels.codes, ranks, inputs.original)
-    estimates = estimate_rates(inputs, labels, strata, resamples, options)
+    estimates = error_rates.estimate_rates(inputs, labels, strata, resamples, options)
     progress(2, 4, "correcting scores")
     measures = [parse_measure(name) for name in options.measures]
     confidence = options.confidence
@@ -291,7 +281,7 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
         annotators=len(np.unique(labels.each.annotators)) if labels.each else 0,
         left_out=int((labels.n_all_labels - labels.n_labels).sum()),
         rates=[
-            rates_row(source, estimate, estimates.used, confidence)
+            error_rates.rates_row(source, estimate, estimates.used, confidence)
             for source, estimate in estimates.by_source.items()
         ],
         scores=_scores(inputs, labels, estimates, measures, resamples, confidence),
@@ -308,7 +298,7 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
 
 
 def _interval(resamples: Resamples, values: FloatArray, confidence: float) -> Ends | None:
-    return ends_of(resamples.interval(values, confidence))
+    return error_rates.ends_of(resamples.interval(values, confidence))
 
 
 def _clusters(inputs: Inputs, unit: str) -> IntArray:

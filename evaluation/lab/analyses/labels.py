@@ -9,13 +9,9 @@ import numpy as np
 
 from annotation.core.consensus import NO_LABEL
 from evaluation.core.arrays import IntArray
+from evaluation.core.people import agreement_figures
 from evaluation.core.people.agreement import ValueCounts, count_opinions, percent_agreement
-from evaluation.core.people.agreement_figures import (
-    LabelAgreement,
-    Resampling,
-    figures_from_store,
-    figures_of,
-)
+from evaluation.core.people.agreement_figures import LabelAgreement, Resampling, figures_from_store
 from evaluation.core.people.alpha import alpha_in_words, alpha_interval, krippendorff_alpha
 from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
@@ -270,7 +266,7 @@ def _figures(label_set: LabelSource, counts: ValueCounts, resampling: Resampling
     counts are known. All figures are then those of all labels, and `first_labels` is null.
     """
     if label_set.agreement is None:
-        every = figures_of(counts, 2, resampling)
+        every = agreement_figures.figures_of(counts, 2, resampling)
         first, quoted = None, every
     else:
         both = figures_from_store(label_set.agreement, resampling)

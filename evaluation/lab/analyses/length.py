@@ -6,16 +6,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated
 
+from evaluation.core.relevance import positives
 from evaluation.core.relevance.compare import EVERY, FIRST, SECOND
 from evaluation.core.relevance.compare import NEITHER as NONE_RIGHT
-from evaluation.core.relevance.positives import (
-    BOTH,
-    NEITHER,
-    ONLY_FIRST,
-    ONLY_SECOND,
-    finds_one,
-    right_by_length,
-)
+from evaluation.core.relevance.positives import BOTH, NEITHER, ONLY_FIRST, ONLY_SECOND, finds_one
 from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
@@ -153,7 +147,9 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     rows: list[LengthRow] = []
     for first, second in combinations(names, 2):
         for by, found in right.items():
-            by_length = right_by_length(found[first], found[second], inputs.caption_lengths)
+            by_length = positives.right_by_length(
+                found[first], found[second], inputs.caption_lengths
+            )
             rows += [
                 LengthRow(
                     first,

@@ -13,16 +13,9 @@ from evaluation.core.relevance.compare import FIRST, SECOND
 from evaluation.core.statistics.rank_stability import SystemRank, rank_stability
 from evaluation.core.statistics.saturation import check_saturation
 from evaluation.core.statistics.significance import Comparison, adjust_together, compare_systems
-from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses import charts, intervals, options, results, saturation
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.intervals import (
-    INTERVALS_NOTE,
-    method_of,
-    method_title,
-    resampled_by,
-    tau_note,
-)
 from evaluation.lab.analyses.options import Drawing
 from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import (
@@ -34,14 +27,6 @@ from evaluation.lab.analyses.rows import (
     Score,
     Shown,
     row_of,
-)
-from evaluation.lab.analyses.saturation import (
-    SATURATION_NOTE,
-    Disagreement,
-    Saturated,
-    changes_by_noise,
-    disagreement_of,
-    saturation_warnings,
 )
 from evaluation.lab.analyses.tables import Row, Table
 from hearth.shared.options import Option
@@ -92,11 +77,11 @@ class DifferenceRow:
     wins: Annotated[int, Shown("Wins", "count")]
     ties: Annotated[int, Shown("Ties", "count")]
     losses: Annotated[int, Shown("Losses", "count")]
-    method: Annotated[str | None, Shown("Interval", write=method_title)]
+    method: Annotated[str | None, Shown("Interval", write=intervals.method_title)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankRow(Saturated):
+class RankRow(saturation.Saturated):
     """The ranks of a run by the original positives and by the labels, and its score."""
 
     original: Annotated[int, Shown("Rank by the original positives", "count")]
@@ -138,7 +123,7 @@ class Result(results.WithIntervals):
             "saturated_by",
         ),
     ]
-    disagreement: Disagreement
+    disagreement: saturation.Disagreement
 
     def tables(self) -> list[Table]:
         shown = {"wins": FIRST, "losses": SECOND}
@@ -172,7 +157,7 @@ class Result(results.WithIntervals):
             return "There is no ranking: only one system is compared, or all scores are equal."
         between = found.interval
         spread = f" ({between[0]:.2f} to {between[1]:.2f})" if between else ""
-        tau = tau_note(len(self.ranks)) or (
+        tau = intervals.tau_note(len(self.ranks)) or (
             f"Kendall’s tau of both rankings is {found.tau:.2f}{spread}."
         )
         return (
@@ -235,7 +220,7 @@ class Result(results.WithIntervals):
         }
 
     def warnings(self) -> list[str]:
-        return self.few_units_warnings() + saturation_warnings(self.ranks)
+        return self.few_units_warnings() + saturation.saturation_warnings(self.ranks)
 
 
 def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
@@ -256,13 +241,15 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     rank_resamples = min(options.resamples, RANK_RESAMPLES_MAX)
     fewer: Drawing = {**drawn, "resamples": rank_resamples}
     stability = rank_stability(original, labelled, **fewer)
-    noise = changes_by_noise(inputs, [options.measure], inputs.judged, inputs.counted_originals)
+    noise = saturation.changes_by_noise(
+        inputs, [options.measure], inputs.judged, inputs.counted_originals
+    )
     progress(2, 3, "checking saturation")
     return Result(
         measure=options.measure,
         confidence=options.confidence,
         measures=measures,
-        **resampled_by(inputs, options.unit),
+        **intervals.resampled_by(inputs, options.unit),
         comparisons=[
             _comparison(measure, comparison, names)
             for measure, comparison in zip(
@@ -277,7 +264,7 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
             _rank_row(name, rank, values, options, drawn, noise.get((name, options.measure)))
             for name, rank, values in zip(names, stability.ranks, labelled, strict=True)
         ],
-        disagreement=disagreement_of(inputs),
+        disagreement=saturation.disagreement_of(inputs),
     )
 
 
@@ -291,7 +278,7 @@ def _comparison(measure: str, comparison: Comparison, names: list[str]) -> Diffe
         second=names[comparison.other],
         difference=found.mean,
         interval=found.interval.ends,
-        method=method_of(found.interval),
+        method=intervals.method_of(found.interval),
         p_randomisation=found.randomisation.p,
         p_bootstrap=found.bootstrap.p,
         p_holm=comparison.adjusted,
@@ -334,7 +321,7 @@ SIGNIFICANCE = Analysis(
         "C@k. Use the p-values with Holm’s correction if you look at all tests of the table. With "
         "thousands of captions nearly every difference is significant, so consider its size, too. "
         "Scores that differ only by rounding are ties.",
-        INTERVALS_NOTE,
-        SATURATION_NOTE,
+        intervals.INTERVALS_NOTE,
+        saturation.SATURATION_NOTE,
     ),
 )
