@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-from django.urls import path
-
 from evaluation.scores.views import results, runs
+from hearth.shared.addresses import addresses
 
 urlpatterns = [
-    path("benchmarks/<str:key>/results/", results.results, name="results"),
-    path(
-        "benchmarks/<str:key>/results/<str:format>/",
-        results.results_download,
-        name="results-download",
+    *addresses(
+        "benchmarks/<str:key>/",
+        [
+            ("results/", results.results),
+            ("results/<str:format>/", results.results_download),
+            ("runs/<int:pk>/", runs.run),
+            ("runs/<int:pk>/pool/", runs.run_pool),
+            ("evaluate/", results.evaluate),
+        ],
     ),
-    path("benchmarks/<str:key>/runs/<int:pk>/", runs.run, name="run"),
-    path("benchmarks/<str:key>/runs/<int:pk>/pool/", runs.run_pool, name="run-pool"),
-    path("benchmarks/<str:key>/evaluate/", results.evaluate, name="evaluate"),
 ]
