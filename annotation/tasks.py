@@ -15,7 +15,6 @@ from annotation.models import Campaign, Withdrawal
 from annotation.selectors.effort import preview_pool
 from annotation.selectors.tasks import count_tasks_of_large_runs, new_counts
 from config.celery import app
-from hearth.jobs.deleting import deleted
 from hearth.jobs.models import Job
 from hearth.jobs.registry import Outcome, job_kind
 from hearth.jobs.selectors import actor_of_job
@@ -122,16 +121,6 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
         "campaign": done.campaign.pk,
         "notes": list(done.notes),
     }
-
-
-@job_kind("delete_campaign", outcome=deleted)
-def delete_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Delete a campaign. params: campaign (primary key), and title and done (see `deleted`)."""
-    progress(0, None, "deleting")
-    campaigns = Campaign.objects.select_related("benchmark")
-    if campaign := campaigns.filter(pk=params["campaign"]).first():
-        services.delete_campaign(campaign=campaign, by=actor_of_job(params))
-    return {}
 
 
 def gold_imported(job: Job, made: dict[str, Any]) -> Outcome:

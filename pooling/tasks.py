@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from config.celery import app
-from hearth.jobs.deleting import deleted
 from hearth.jobs.models import Job
 from hearth.jobs.registry import Outcome, job_kind
 from hearth.jobs.selectors import actor_of_job
@@ -31,7 +30,7 @@ from pooling.core.direction import Direction
 from pooling.core.pool_options import PoolOptions
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.core.run_options import ImportRun, ScoreRun
-from pooling.models import Benchmark, BenchmarkImport, Pool, Run, RunUpload
+from pooling.models import BenchmarkImport, Pool, RunUpload
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import run_names
 from pooling.services.queueing import KIND
@@ -288,33 +287,6 @@ def import_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, An
         progress=progress,
     )
     return _added(done)
-
-
-@job_kind("delete_run", outcome=deleted)
-def delete_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Delete a run. params: run (primary key), title, done (see `hearth.jobs.deleting`)."""
-    progress(0, None, "deleting")
-    if run := Run.objects.select_related("benchmark").filter(pk=params["run"]).first():
-        services.delete_run(run=run, by=actor_of_job(params))
-    return {}
-
-
-@job_kind("delete_pool", outcome=deleted)
-def delete_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Delete a pool. params: pool (primary key), title, done."""
-    progress(0, None, "deleting")
-    if pool := Pool.objects.select_related("benchmark").filter(pk=params["pool"]).first():
-        services.delete_pool(pool=pool, by=actor_of_job(params))
-    return {}
-
-
-@job_kind("delete_benchmark", outcome=deleted)
-def delete_benchmark_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Delete a benchmark. params: benchmark (key), title, done."""
-    progress(0, None, "deleting")
-    if benchmark := Benchmark.objects.filter(key=params["benchmark"]).first():
-        services.delete_benchmark(benchmark=benchmark, by=actor_of_job(params))
-    return {}
 
 
 def pool_built(job: Job, made: dict[str, Any]) -> Outcome:

@@ -42,7 +42,6 @@ from annotation.serializers import (
     StoredJudgmentSerializer,
     WithdrawalSerializer,
 )
-from annotation.targets import target_of_campaign
 from hearth.accounts.authentication import EndedSessionAuthentication, PersonTokenAuthentication
 from hearth.accounts.models import TokenRight, User
 from hearth.accounts.permissions import IsLead
@@ -144,7 +143,7 @@ class CampaignDetail(APIView):
         user = cast(User, request.user)
         campaign = get_campaign(pk, scopes_of(user, Role.RESEARCHER))
         check_can_lead(user, campaign.benchmark)
-        job = delete_or_enqueue(target_of_campaign(campaign), user)
+        job = delete_or_enqueue(campaign, user)
         return accepted(job) if job else Response(status=status.HTTP_204_NO_CONTENT)
 
 

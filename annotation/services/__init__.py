@@ -11,7 +11,7 @@ from annotation.services.claims import (
     release_assignments,
 )
 from annotation.services.confirmations import open_confirmation
-from annotation.services.deleting import delete_campaign
+from annotation.services.deleting import campaign_to_delete
 from annotation.services.desk import adjudicate_task, exclude_task, reopen_task, undo_ruling
 from annotation.services.gold import (
     Gold,

@@ -1,27 +1,31 @@
-"""Deleting campaigns without judgments, and imports of judgments that nothing depends on."""
+"""Deleting campaigns without judgments, and imports of judgments that nothing depends on.
+
+The judgments of an imported file can be deleted with their campaign for a day after the import,
+unless a label set was published since. A campaign with other judgments cannot be deleted.
+"""
 
 from __future__ import annotations
+
+from django.urls import reverse
 
 from annotation.enums import AnnotationAct
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
-from hearth.accounts.actors import Actor
-from hearth.audit.services import record
-from hearth.shared.deleting import Plan, deletion
+from hearth.jobs.deleting import Target, deletable
 
 
-def delete_campaign(*, campaign: Campaign, by: Actor) -> Plan:
-    """Delete a campaign with its tasks and members. Return what was deleted.
-
-    The judgments of an imported file can be deleted with their campaign for a day after the import,
-    unless a label set was published since. A campaign with other judgments cannot be deleted.
-    Raises `NotPermitted` if `by` does not lead the benchmark, and `Conflict` if there is an
-    obstacle to the deletion.
-    """
-    check_can_lead(by, campaign.benchmark)
-    with deletion(campaign, lock=campaign.benchmark) as plan:
-        before = {"name": campaign.name, "sha256": campaign.source_sha256}
-        act = AnnotationAct.CAMPAIGN_DELETED
-        record(act, by=by, on=campaign, before=before, after=plan.facts)
-        plan.carry_out()
-    return plan
+@deletable(
+    Campaign,
+    AnnotationAct.CAMPAIGN_DELETED,
+    lambda by, campaign: check_can_lead(by, campaign.benchmark),
+    in_job=True,
+)
+def campaign_to_delete(campaign: Campaign) -> Target:
+    return Target(
+        noun="import of judgments" if campaign.is_imported else "campaign",
+        title=campaign.name,
+        before={"name": campaign.name, "sha256": campaign.source_sha256},
+        back=reverse("campaign", args=[campaign.pk]),
+        done=reverse("benchmark-campaigns", args=[campaign.benchmark.key]),
+        notes=("The pool with its pairs stays.",) if campaign.pool_id else (),
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 
 from annotation.policies import check_can_lead
-from annotation.targets import target_of_campaign
 from annotation.views.campaigns import get_campaign_seen
 from hearth.jobs.deletion_page import deletion_page
 from hearth.shared.pages import FORM_METHODS, only_for
@@ -17,4 +16,4 @@ def campaign_delete(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign_seen(request, pk)
     check_can_lead(request.user, campaign.benchmark)
     context = {"benchmark": campaign.benchmark, "campaign": campaign}
-    return deletion_page(request, target_of_campaign(campaign), context)
+    return deletion_page(request, campaign, context)

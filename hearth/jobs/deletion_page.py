@@ -5,36 +5,31 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django.contrib import messages
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.html import format_html
 
 from hearth.accounts.models import User
-from hearth.jobs.deleting import Target
+from hearth.jobs.deleting import delete, job_of, target_of
 from hearth.jobs.views import start_job
 from hearth.shared.deleting import plan_deletion
 from hearth.shared.errors import Conflict
 from hearth.shared.pages import CONFLICT
 
 
-def deletion_page(request: HttpRequest, target: Target, context: dict[str, Any]) -> HttpResponse:
+def deletion_page(request: HttpRequest, instance: Model, context: dict[str, Any]) -> HttpResponse:
     """Show what a deletion removes. A POST request deletes the object, by a job if it is large.
 
     The caller has checked the permission. The service checks it again.
     """
-    plan = plan_deletion(target.instance)
+    plan, target = plan_deletion(instance), target_of(instance)
     status = 200
     if request.method == "POST" and not plan.obstacles:
         if plan.is_large:
-            return start_job(
-                request,
-                kind=target.kind,
-                title=target.job_title,
-                params={**target.params, "title": target.title, "done": target.done},
-                benchmark_key=target.benchmark_key,
-            )
+            return start_job(request, **job_of(instance))
         try:
-            target.delete(cast(User, request.user))
+            delete(instance, by=cast(User, request.user))
         except Conflict as conflict:
             messages.error(request, str(conflict))
             return redirect(request.path)

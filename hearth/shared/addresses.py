@@ -19,6 +19,6 @@ def addresses(prefix: str, rows: Iterable[Row]) -> list[URLPattern]:
     return [_address(prefix + route, view, *name) for route, view, *name in rows]
 
 
-def _address(route: str, view: Any, name: str = "") -> URLPattern:
-    handler = view.as_view() if isinstance(view, type) else view
+def _address(route: str, view: Any, name: str = "") -> Any:
+    handler = view.as_view() if hasattr(view, "as_view") else view
     return path(route, handler, name=name or handler.__name__.replace("_", "-"))

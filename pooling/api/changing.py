@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from hearth.accounts.models import User
 from hearth.accounts.permissions import IsLead, IsResearcher
 from hearth.jobs.api import JobSerializer, accepted
-from hearth.jobs.deleting import Target, delete_or_enqueue
+from hearth.jobs.deleting import delete_or_enqueue
 from hearth.shared.errors import InvalidInput, NotFound
 from hearth.shared.option_fields import serializer_of
 from pooling import services
@@ -29,7 +29,6 @@ from pooling.policies import (
 )
 from pooling.services.changing_benchmarks import BenchmarkFields
 from pooling.services.changing_runs import RunFields
-from pooling.targets import target_of_benchmark, target_of_pool, target_of_run
 
 DELETED = {
     202: JobSerializer,
@@ -38,9 +37,9 @@ DELETED = {
 }
 
 
-def delete(request: Request, target: Target) -> Response:
+def delete(request: Request, instance: Run | Pool | Benchmark) -> Response:
     """Delete an object. If it has many rows, return the job that deletes it."""
-    job = delete_or_enqueue(target, cast(User, request.user))
+    job = delete_or_enqueue(instance, cast(User, request.user))
     return accepted(job) if job else Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -98,7 +97,7 @@ class RunDetail(OfBenchmark):
         """
         run = self.run
         check_can_delete_run(request.user, run)
-        return delete(request, target_of_run(run))
+        return delete(request, run)
 
 
 class PoolDetail(OfBenchmark):
@@ -113,7 +112,7 @@ class PoolDetail(OfBenchmark):
         if pool is None:
             raise NotFound("There is no such pool.")
         check_can_build_pool(request.user, pool.benchmark)
-        return delete(request, target_of_pool(pool))
+        return delete(request, pool)
 
 
 BenchmarkFieldsSerializer = serializer_of(BenchmarkFields, "BenchmarkFields", is_partial=True)
@@ -167,4 +166,4 @@ class BenchmarkDetail(OfBenchmark):
         """
         benchmark: Benchmark = self.benchmark
         check_can_manage_benchmark(request.user, benchmark)
-        return delete(request, target_of_benchmark(benchmark))
+        return delete(request, benchmark)

@@ -15,13 +15,13 @@ from rest_framework.response import Response
 from hearth.accounts.models import User
 from hearth.accounts.roles import is_researcher
 from hearth.jobs.api import JobSerializer
+from hearth.jobs.deleting import delete
 from hearth.requests.files import receives_files
 from hearth.shared.downloads import attachment
 from hearth.shared.errors import NotFound
 from hearth.shared.option_fields import fault_of_request, serializer_of
 from hearth.shared.options import OptionFault, as_params
 from hearth.shared.uploads import stored_uploads
-from pooling import services
 from pooling.api.base import OfBenchmark
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.exports import EXPORTS, TrainingOptions, file_name
@@ -165,7 +165,7 @@ class ProxyDetail(OfProxy):
         The person who added the proxy, leads and admins may do this. A proxy that a pool, a
         campaign or an ordering study uses cannot be deleted.
         """
-        services.delete_proxy(proxy=self.proxy, by=cast(User, request.user))
+        delete(self.proxy, by=cast(User, request.user))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

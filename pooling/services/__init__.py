@@ -14,14 +14,7 @@ from pooling.services.changing_benchmarks import (
     restore_benchmark,
 )
 from pooling.services.changing_runs import change_run, restore_run, withdraw_run
-from pooling.services.deleting import (
-    delete_benchmark,
-    delete_pool,
-    delete_proxy,
-    delete_run,
-    delete_tags,
-    delete_train_split,
-)
+from pooling.services.deleting import delete_tags
 from pooling.services.expiry import delete_expired_uploads, expired_files
 from pooling.services.folders import add_folder
 from pooling.services.imports import (

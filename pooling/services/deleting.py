@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from django.db import connection, transaction
+from django.urls import reverse
 
 from hearth.accounts.actors import Actor
 from hearth.audit.services import record
+from hearth.jobs.deleting import Target, deletable
 from hearth.shared.bulk import lock_row
-from hearth.shared.deleting import Plan, deletion
 from hearth.shared.errors import Conflict
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, Pair, Pool, Proxy, Run, Tag, TrainSplit
@@ -23,83 +24,60 @@ from pooling.policies import (
     check_can_manage_benchmark,
 )
 
-
-def delete_run(*, run: Run, by: Actor) -> Plan:
-    """Delete a run with its ranked lists and scores. Return what was deleted.
-
-    Raises `NotPermitted` if `by` may not change the run, and `Conflict` if a pool contains it.
-    """
-    check_can_delete_run(by, run)
-    with deletion(run, lock=run.benchmark) as plan:
-        before = {"name": run.name, "sha256": run.sha256}
-        record(PoolingAct.RUN_DELETED, by=by, on=run, before=before, after=plan.facts)
-        plan.carry_out()
-    return plan
+ROLES_STAY = (
+    "The roles of people in this benchmark stay. They apply again if a benchmark is imported under "
+    "the same key."
+)
 
 
-def delete_pool(*, pool: Pool, by: Actor) -> Plan:
-    """Delete a pool that no campaign uses, with its pairs. Return what was deleted.
-
-    Raises `NotPermitted` if `by` may not build pools, and `Conflict` if a campaign or a later pool
-    depends on its pairs.
-    """
-    check_can_build_pool(by, pool.benchmark)
-    with deletion(pool, lock=pool.benchmark) as plan:
-        before = {"depth": pool.depth, "pairs": pool.n_pairs}
-        record(PoolingAct.POOL_DELETED, by=by, on=pool, before=before, after=plan.facts)
-        plan.carry_out()
-    return plan
-
-
-def delete_proxy(*, proxy: Proxy, by: Actor) -> Plan:
-    """Delete a proxy with its file. Return what was deleted."""
-    check_can_delete_proxy(by, proxy)
-    with deletion(proxy, lock=proxy.benchmark) as plan:
-        before = {"name": proxy.name, "sha256": proxy.sha256}
-        record(PoolingAct.PROXY_DELETED, by=by, on=proxy, before=before, after=plan.facts)
-        plan.carry_out()
-    return plan
+@deletable(Run, PoolingAct.RUN_DELETED, check_can_delete_run, in_job=True)
+def run_to_delete(run: Run) -> Target:
+    key = run.benchmark.key
+    change = reverse("run-change", args=[key, run.pk])
+    return Target(
+        noun="run",
+        title=run.name,
+        before={"name": run.name, "sha256": run.sha256},
+        back=change,
+        done=reverse("benchmark-runs", args=[key]),
+        instead=("", "") if run.is_withdrawn else (change + "#withdraw", "Withdraw it instead"),
+    )
 
 
-def delete_train_split(*, split: TrainSplit, by: Actor) -> Plan:
-    """Delete train captions. Return what was deleted."""
-    check_can_import_metadata(by, split.benchmark)
-    with deletion(split, lock=split.benchmark) as plan:
-        before = {"name": split.name, "sha256": split.sha256}
-        act = PoolingAct.TRAIN_CAPTIONS_DELETED
-        record(act, by=by, on=split, before=before, after=plan.facts)
-        plan.carry_out()
-    return plan
+@deletable(
+    Pool,
+    PoolingAct.POOL_DELETED,
+    lambda by, pool: check_can_build_pool(by, pool.benchmark),
+    in_job=True,
+)
+def pool_to_delete(pool: Pool) -> Target:
+    pools = reverse("benchmark-campaigns", args=[pool.benchmark.key]) + "#pools"
+    before = {"depth": pool.depth, "pairs": pool.n_pairs}
+    return Target(noun="pool", title=str(pool), before=before, back=pools, done=pools)
 
 
-@transaction.atomic
-def delete_tags(*, benchmark: Benchmark, imported_at: datetime, by: Actor) -> int:
-    """Delete the tags that were imported together at this time. Return their number.
-
-    Tags that the import replaced are not restored. Raises `Conflict` if no such tags are left.
-    """
-    check_can_import_metadata(by, benchmark)
-    lock_row(benchmark)
-    number, _ = Tag.objects.filter(benchmark=benchmark, created_at=imported_at).delete()
-    if not number:
-        raise Conflict("These tags are already deleted or replaced.")
-    record(PoolingAct.TAGS_DELETED, by=by, on=benchmark, before={"tags": number})
-    return number
+@deletable(Proxy, PoolingAct.PROXY_DELETED, check_can_delete_proxy)
+def proxy_to_delete(proxy: Proxy) -> Target:
+    key = proxy.benchmark.key
+    return Target(
+        noun="proxy",
+        title=proxy.name,
+        before={"name": proxy.name, "sha256": proxy.sha256},
+        back=reverse("proxy", args=[key, proxy.pk]),
+        done=reverse("proxies", args=[key]),
+        notes=("The file with the values is deleted, too.",),
+    )
 
 
-def delete_benchmark(*, benchmark: Benchmark, by: Actor) -> Plan:
-    """Delete a benchmark that has no judgments and no label sets, with all its data and files.
-
-    Return what was deleted. The roles of people in the benchmark stay. Raises `NotPermitted` if
-    `by` does not lead the benchmark, and `Conflict` if an obstacle exists.
-    """
-    check_can_manage_benchmark(by, benchmark)
-    with deletion(benchmark, lock=benchmark) as plan:
-        before = {"key": benchmark.key, "name": benchmark.name}
-        record(PoolingAct.BENCHMARK_DELETED, by=by, on=benchmark, before=before, after=plan.facts)
-        with _index_of_pairs():
-            plan.carry_out()
-    return plan
+@deletable(
+    TrainSplit,
+    PoolingAct.TRAIN_CAPTIONS_DELETED,
+    lambda by, split: check_can_import_metadata(by, split.benchmark),
+)
+def train_split_to_delete(split: TrainSplit) -> Target:
+    captions = reverse("benchmark-captions", args=[split.benchmark.key]) + "#metadata"
+    before = {"name": split.name, "sha256": split.sha256}
+    return Target(noun="train split", title=split.name, before=before, back=captions, done=captions)
 
 
 @contextmanager
@@ -118,3 +96,40 @@ def _index_of_pairs() -> Iterator[None]:
         cursor.execute(f"CREATE INDEX pair_video_of_deletion ON {table} (video_id)")
         yield
         cursor.execute("DROP INDEX pair_video_of_deletion")
+
+
+@deletable(
+    Benchmark,
+    PoolingAct.BENCHMARK_DELETED,
+    check_can_manage_benchmark,
+    in_job=True,
+    around=_index_of_pairs,
+    identified_by="key",
+)
+def benchmark_to_delete(benchmark: Benchmark) -> Target:
+    change = reverse("benchmark-change", args=[benchmark.key])
+    is_archived = benchmark.is_archived
+    return Target(
+        noun="benchmark",
+        title=benchmark.name,
+        before={"key": benchmark.key, "name": benchmark.name},
+        back=change,
+        done=reverse("home"),
+        instead=("", "") if is_archived else (change + "#archive", "Archive it instead"),
+        notes=(ROLES_STAY,),
+    )
+
+
+@transaction.atomic
+def delete_tags(*, benchmark: Benchmark, imported_at: datetime, by: Actor) -> int:
+    """Delete the tags that were imported together at this time. Return their number.
+
+    Tags that the import replaced are not restored. Raises `Conflict` if no such tags are left.
+    """
+    check_can_import_metadata(by, benchmark)
+    lock_row(benchmark)
+    number, _ = Tag.objects.filter(benchmark=benchmark, created_at=imported_at).delete()
+    if not number:
+        raise Conflict("These tags are already deleted or replaced.")
+    record(PoolingAct.TAGS_DELETED, by=by, on=benchmark, before={"tags": number})
+    return number

@@ -23,12 +23,6 @@ from pooling.policies import (
     check_can_delete_run,
     check_can_import_metadata,
 )
-from pooling.targets import (
-    target_of_benchmark,
-    target_of_pool,
-    target_of_run,
-    target_of_train_split,
-)
 from pooling.views.changing import get_benchmark_managed, get_run_seen
 
 
@@ -36,7 +30,7 @@ from pooling.views.changing import get_benchmark_managed, get_run_seen
 def run_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     run = get_run_seen(request, key, pk)
     check_can_delete_run(request.user, run)
-    return deletion_page(request, target_of_run(run), {"benchmark": run.benchmark})
+    return deletion_page(request, run, {"benchmark": run.benchmark})
 
 
 @only_for(can_see_benchmarks, FORM_METHODS)
@@ -44,7 +38,7 @@ def pool_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_build_pool(request.user, benchmark)
     pool = get_object_or_404(Pool.objects.select_related("benchmark"), benchmark=benchmark, pk=pk)
-    return deletion_page(request, target_of_pool(pool), {"benchmark": benchmark})
+    return deletion_page(request, pool, {"benchmark": benchmark})
 
 
 @only_for(can_see_benchmarks, FORM_METHODS)
@@ -53,7 +47,7 @@ def train_captions_delete(request: HttpRequest, key: str, pk: int) -> HttpRespon
     check_can_import_metadata(request.user, benchmark)
     splits = TrainSplit.objects.defer("texts").select_related("benchmark")
     split = get_object_or_404(splits, benchmark=benchmark, pk=pk)
-    return deletion_page(request, target_of_train_split(split), {"benchmark": benchmark})
+    return deletion_page(request, split, {"benchmark": benchmark})
 
 
 @only_for(can_see_benchmarks, POST)
@@ -71,7 +65,7 @@ def tags_delete(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks, FORM_METHODS)
 def benchmark_delete(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_benchmark_managed(request, key)
-    return deletion_page(request, target_of_benchmark(benchmark), {"benchmark": benchmark})
+    return deletion_page(request, benchmark, {"benchmark": benchmark})
 
 
 def _time(request: HttpRequest) -> datetime:

@@ -45,7 +45,6 @@ from pooling.selectors.proxies import (
     extremes_of_video,
     has_wordnet,
 )
-from pooling.targets import target_of_proxy
 
 # For one video and for one caption, the page of a proxy shows this number of pairs with the highest
 # values, and the same number with the lowest.
@@ -274,7 +273,7 @@ def _start(
 def proxy_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     found = get_proxy_seen(request, key, pk)
     check_can_delete_proxy(request.user, found)
-    return deletion_page(request, target_of_proxy(found), {"benchmark": found.benchmark})
+    return deletion_page(request, found, {"benchmark": found.benchmark})
 
 
 def get_proxy_seen(request: HttpRequest, key: str, pk: int) -> Proxy:

@@ -10,10 +10,11 @@ from django.test import Client
 from evaluation.models import Evaluation
 from evaluation.scores.services import begin_scoring
 from hearth.accounts.roles import Role
+from hearth.jobs.deleting import delete
 from hearth.jobs.models import Job, JobState
 from hearth.jobs.services import run_job
 from pooling.models import Pool, Run
-from pooling.services import change_run, delete_run
+from pooling.services import change_run
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +69,7 @@ def test_a_renamed_run_is_scored_pooled_and_analysed(client: Client) -> None:
 def test_a_job_of_a_deleted_run_states_why_it_fails(client: Client) -> None:
     client.post("/benchmarks/tiny/pools/new/", {"depth": 2, "runs": ["A"], "seed": 0})
     lead = factories.User.objects.get(username="lea")
-    delete_run(run=Run.objects.get(name="A"), by=lead)
+    delete(Run.objects.get(name="A"), by=lead)
     job = run_job_of("build_pool")
     reason = "A run of this job has been deleted since the request."
     assert (job.state, job.error) == (JobState.FAILED, reason)

@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign, Judgment, JudgmentTask
-from annotation.services import delete_campaign, set_campaign_state
+from annotation.services import set_campaign_state
 from evaluation.management.commands.evaluate import as_json
 from evaluation.models import AnalysisResult, Evaluation, LabelSet
 from evaluation.release.services import publish_label_set
@@ -26,6 +26,7 @@ from hearth.accounts.actors import OPERATOR
 from hearth.accounts.models import User
 from hearth.accounts.roles import Role
 from hearth.audit.models import AuditEntry
+from hearth.jobs.deleting import delete
 from hearth.jobs.models import Job
 from hearth.jobs.services import run_job
 from hearth.shared import deleting
@@ -273,7 +274,7 @@ def test_a_pooled_run_stays(client: Client, run: Run, lead: User) -> None:
     assert f'href="/benchmarks/tiny/runs/{run.pk}/edit/#withdraw">Withdraw it instead' in page
     assert client.post(address).status_code == 409
     with pytest.raises(Conflict):
-        services.delete_run(run=run, by=OPERATOR)
+        delete(run, by=OPERATOR)
     assert RankedList.objects.count() == 2
 
 
@@ -281,10 +282,10 @@ def test_pools_are_deleted_newest_first(run: Run) -> None:
     first = build_pool(benchmark=run.benchmark, depth=1).pool
     second = build_pool(benchmark=run.benchmark, depth=2).pool
     with pytest.raises(Conflict, match=f"Pool {second.pk}: top 2 was built later"):
-        services.delete_pool(pool=first, by=OPERATOR)
-    services.delete_pool(pool=second, by=OPERATOR)
+        delete(first, by=OPERATOR)
+    delete(second, by=OPERATOR)
     assert Pair.objects.count() == first.n_pairs == 2
-    services.delete_pool(pool=first, by=OPERATOR)
+    delete(first, by=OPERATOR)
     assert (Pool.objects.count(), Pair.objects.count()) == (0, 0)
 
 
@@ -295,14 +296,14 @@ def test_a_campaign_without_judgments_is_deleted_and_then_its_pool(
     pool = campaign.pool
     assert pool is not None
     with pytest.raises(Conflict, match=r"was opened for this pool\. Delete the campaign first\.$"):
-        services.delete_pool(pool=pool, by=OPERATOR)
+        delete(pool, by=OPERATOR)
     with pytest.raises(Conflict, match="This campaign is open"):
-        delete_campaign(campaign=campaign, by=OPERATOR)
+        delete(campaign, by=OPERATOR)
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=admin())
-    deleted = delete_campaign(campaign=campaign, by=OPERATOR)
+    deleted = delete(campaign, by=OPERATOR)
     assert counts(deleted)["tasks"] == campaign.n_tasks
     assert JudgmentTask.objects.count() == 0
-    services.delete_pool(pool=pool, by=OPERATOR)
+    delete(pool, by=OPERATOR)
     assert Pair.objects.count() == 0
 
 
@@ -313,12 +314,12 @@ def test_judgments_of_people_stay(tmp_path: Path, db: None) -> None:
     factories.submit(held, 1)
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=admin())
     with pytest.raises(Conflict, match="This campaign has 1 judgment, which must stay"):
-        delete_campaign(campaign=campaign, by=OPERATOR)
+        delete(campaign, by=OPERATOR)
     assert campaign.pool is not None
     with pytest.raises(Conflict, match=r"was opened for this pool\.$"):
-        services.delete_pool(pool=campaign.pool, by=OPERATOR)
+        delete(campaign.pool, by=OPERATOR)
     with pytest.raises(Conflict, match="This benchmark has 1 judgment, which must stay"):
-        services.delete_benchmark(benchmark=campaign.benchmark, by=OPERATOR)
+        delete(campaign.benchmark, by=OPERATOR)
     with pytest.raises(IntegrityError, match="Judgments must stay"), transaction.atomic():
         Judgment.objects.all().delete()
 
@@ -329,7 +330,7 @@ def test_an_import_of_judgments_can_be_undone_until_labels_are_published(
 ) -> None:
     rows = [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)]
     campaign = factories.add_judgments(tmp_path, benchmark, rows).campaign
-    assert counts(delete_campaign(campaign=campaign, by=OPERATOR)) == {
+    assert counts(delete(campaign, by=OPERATOR)) == {
         "imported judgments": 2,
         "task": 1,
         "campaign": 1,
@@ -337,7 +338,7 @@ def test_an_import_of_judgments_can_be_undone_until_labels_are_published(
     campaign = factories.add_judgments(tmp_path, benchmark, rows).campaign
     label_set = publish_label_set(benchmark=benchmark, by=OPERATOR)
     with pytest.raises(Conflict, match=r"Label set 1\.0\.0 was published from these judgments"):
-        delete_campaign(campaign=campaign, by=OPERATOR)
+        delete(campaign, by=OPERATOR)
     # The database itself refuses the deletion, too.
     with pytest.raises(IntegrityError, match="Judgments must stay"), transaction.atomic():
         Judgment.objects.all().delete()
@@ -351,7 +352,7 @@ def test_an_old_import_of_judgments_stays(tmp_path: Path, benchmark: Benchmark) 
     campaign.created_at -= timedelta(days=1)
     campaign.save(update_fields=["created_at"])
     with pytest.raises(Conflict, match="imported more than a day ago"):
-        delete_campaign(campaign=campaign, by=OPERATOR)
+        delete(campaign, by=OPERATOR)
 
 
 @pytest.mark.postgresql
@@ -444,9 +445,9 @@ def test_a_large_object_is_deleted_by_a_job(
 def test_researchers_delete_only_their_own_runs(run: Run, client: Client) -> None:
     person = rita(client)
     with pytest.raises(NotPermitted):
-        services.delete_run(run=run, by=person)
+        delete(run, by=person)
     with pytest.raises(NotPermitted):
-        services.delete_benchmark(benchmark=run.benchmark, by=person)
+        delete(run.benchmark, by=person)
     assert client.post(f"/benchmarks/tiny/runs/{run.pk}/delete/").status_code == 403
 
 

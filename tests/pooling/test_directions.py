@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from hearth.accounts.actors import OPERATOR
+from hearth.jobs.deleting import delete
 from hearth.jobs.models import Job
 from hearth.shared.errors import InvalidInput, Outdated
 from pooling.models import Benchmark, Run
@@ -24,7 +25,7 @@ from pooling.selectors.runs import (
     ranked_lists,
     ranks_in_run,
 )
-from pooling.services import ImportedRun, delete_run
+from pooling.services import ImportedRun
 from tests.factories import build_pool, import_run, make_benchmark
 
 pytestmark = pytest.mark.django_db
@@ -96,7 +97,7 @@ def test_a_deleted_run_has_no_files(
     before = stored_files()
     done = import_matrix(tmp_path, benchmark, direction="both")
     with django_capture_on_commit_callbacks(execute=True):
-        delete_run(run=done.run, by=OPERATOR)
+        delete(done.run, by=OPERATOR)
     assert done.also is not None
     kept = {done.also.run.similarities.name, done.also.run.order.name}
     assert stored_files() - before == kept

@@ -18,6 +18,7 @@ from django.db import IntegrityError, transaction
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from hearth.audit.models import AuditEntry
+from hearth.jobs.deleting import delete
 from hearth.shared.errors import Cancelled, Conflict, InvalidInput, NotPermitted, Outdated
 from hearth.shared.progress import Progress
 from pooling.core.lines import SourceFile
@@ -28,8 +29,6 @@ from pooling.selectors.proxies import get_proxy, values_of_proxy
 from pooling.services import (
     archive_benchmark,
     compute_proxy,
-    delete_benchmark,
-    delete_proxy,
     import_embeddings,
     import_proxy,
 )
@@ -220,14 +219,14 @@ def test_a_proxy_is_deleted_with_its_file(
     proxy = compute_proxy(benchmark=benchmark, options=PLAIN, by=rita).proxy
     path = Path(proxy.file.path)
     with pytest.raises(NotPermitted):
-        delete_proxy(proxy=proxy, by=otto)
+        delete(proxy, by=otto)
     with django_capture_on_commit_callbacks(execute=True):
-        delete_proxy(proxy=proxy, by=rita)
+        delete(proxy, by=rita)
     assert (Proxy.objects.count(), path.exists()) == (0, False)
     assert AuditEntry.objects.get(act="proxy_deleted").after == {"proxy": 1}
     path = Path(compute_proxy(benchmark=benchmark, options=PLAIN, by=rita).proxy.file.path)
     with django_capture_on_commit_callbacks(execute=True):
-        delete_benchmark(benchmark=benchmark, by=OPERATOR)
+        delete(benchmark, by=OPERATOR)
     assert (Proxy.objects.count(), path.exists()) == (0, False)
 
 

@@ -23,6 +23,7 @@ from annotation.enums import Priority
 from annotation.services import Policy, open_campaign
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
+from hearth.jobs.deleting import delete
 from hearth.jobs.models import Job, JobState
 from hearth.jobs.registry import find_outcome
 from hearth.jobs.services import run_job
@@ -37,7 +38,7 @@ from pooling.core.proxies.stop_words import NO_STOP_WORDS
 from pooling.models import Benchmark, Proxy
 from pooling.selectors import proxies as selectors
 from pooling.selectors.proxies import values_of_proxy
-from pooling.services import build_pool, compute_proxy, delete_proxy, import_proxy
+from pooling.services import build_pool, compute_proxy, import_proxy
 from tests.factories import add_run, all_pairs, make_user
 from tests.pooling.core.proxies.made_wordnet import make_wordnet
 from tests.pooling.test_proxies import COMPUTED, benchmark, matrix_file, values  # noqa: F401
@@ -314,7 +315,7 @@ def test_a_campaign_takes_pairs_with_high_values_first(
     assert [sorted(part.tolist()) for part in np.split(np.array(found), ends[:-1])] == expected
     stored = Proxy.objects.get()
     with pytest.raises(Conflict):
-        delete_proxy(proxy=stored, by=OPERATOR)
+        delete(stored, by=OPERATOR)
     assert (
         plan_deletion(stored).obstacles[0].reason.startswith("It ordered the pairs of the campaign")
     )

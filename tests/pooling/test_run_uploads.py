@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from hearth.accounts.models import User
 from hearth.accounts.roles import Role
 from hearth.accounts.services.roles import set_role
 from hearth.audit.models import AuditEntry
+from hearth.jobs.deleting import delete
 from hearth.jobs.models import Job, JobState
 from hearth.jobs.services import cancel_job, run_job, sweep_jobs
 from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -307,7 +309,7 @@ def test_private_runs_are_deleted_with_their_benchmark(
 ) -> None:
     scored(benchmark, olga)
     add_run(tmp_path, benchmark, {"c0": ["v0"]})
-    services.delete_benchmark(benchmark=benchmark, by=OPERATOR)
+    delete(benchmark, by=OPERATOR)
     assert (Run.everything.count(), RunUpload.objects.count()) == (0, 0)
 
 
@@ -372,9 +374,9 @@ def test_only_leads_restore_or_delete_a_run_that_a_lead_withdrew(
     for by in (lea, OPERATOR):
         services.withdraw_run(run=run, by=by)
         assert (run.withdrawn_by, offers()) == (lea if by is lea else None, [False, False])
-        for act in (services.restore_run, services.delete_run):
+        for act in (partial(services.restore_run, run=run), partial(delete, run)):
             with pytest.raises(NotPermitted, match="Only they may restore or delete it"):
-                act(run=run, by=olga)
+                act(by=olga)
         for address in (
             reverse("run-upload-withdraw", args=[made.pk]),
             reverse("run-withdraw", args=[benchmark.key, run.pk]),

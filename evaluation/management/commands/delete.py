@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
-from annotation import services as annotation
 from annotation.models import Campaign
 from hearth.accounts.actors import OPERATOR
+from hearth.jobs.deleting import delete
 from hearth.shared.commands import HearthCommand
 from hearth.shared.deleting import plan_deletion
 from hearth.shared.errors import InvalidInput
-from pooling import services as pooling
 from pooling.models import Benchmark, Pool, TrainSplit
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.proxies import get_proxy
@@ -35,10 +33,8 @@ class Command(HearthCommand):
         parser.add_argument("--yes", action="store_true", help="delete permanently")
 
     def run(self, **options: Any) -> dict[str, Any]:
-        instance, delete = _selected(get_benchmark(options["key"]), options)
-        plan = plan_deletion(instance)
-        if options["yes"]:
-            plan = delete()
+        instance = _selected(get_benchmark(options["key"]), options)
+        plan = delete(instance, by=OPERATOR) if options["yes"] else plan_deletion(instance)
         return {
             "deleted": options["yes"],
             "rows": plan.facts,
@@ -55,29 +51,24 @@ class Command(HearthCommand):
             self.stdout.write("Add --yes to delete.")
 
 
-def _selected(benchmark: Benchmark, options: dict[str, Any]) -> tuple[Model, Callable[[], Any]]:
-    """Return the object that the options select, and a function that deletes it."""
+def _selected(benchmark: Benchmark, options: dict[str, Any]) -> Model:
+    """Return the object that the options select."""
     if name := options["run"]:
-        run = get_run(benchmark, name)
-        return run, lambda: pooling.delete_run(run=run, by=OPERATOR)
+        return get_run(benchmark, name)
     if name := options["proxy"]:
-        proxy = get_proxy(benchmark, name)
-        return proxy, lambda: pooling.delete_proxy(proxy=proxy, by=OPERATOR)
+        return get_proxy(benchmark, name)
     if (pk := options["pool"]) is not None:
-        pool = _found(Pool.objects.filter(benchmark=benchmark, pk=pk).first(), "pool", pk)
-        return pool, lambda: pooling.delete_pool(pool=pool, by=OPERATOR)
+        return _found(Pool.objects.filter(benchmark=benchmark, pk=pk), "pool", pk)
     if (pk := options["campaign"]) is not None:
-        campaigns = Campaign.objects.filter(benchmark=benchmark, pk=pk)
-        campaign = _found(campaigns.first(), "campaign", pk)
-        return campaign, lambda: annotation.delete_campaign(campaign=campaign, by=OPERATOR)
+        return _found(Campaign.objects.filter(benchmark=benchmark, pk=pk), "campaign", pk)
     if name := options["train_captions"]:
         splits = TrainSplit.objects.filter(benchmark=benchmark, name=name)
-        split = _found(splits.defer("texts").first(), "train split", name)
-        return split, lambda: pooling.delete_train_split(split=split, by=OPERATOR)
-    return benchmark, lambda: pooling.delete_benchmark(benchmark=benchmark, by=OPERATOR)
+        return _found(splits.defer("texts"), "train split", name)
+    return benchmark
 
 
-def _found(instance: Any, noun: str, name: object) -> Any:
+def _found(rows: QuerySet[Any], noun: str, name: object) -> Model:
+    instance: Model | None = rows.first()
     if instance is None:
         raise InvalidInput(f"There is no {noun} {name!r} in this benchmark.")
     return instance
