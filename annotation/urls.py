@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 from annotation.views import (
-    bulk_invitations,
     campaigns,
-    deleting,
     gold,
     guidelines,
     invitations,
@@ -44,7 +42,7 @@ urlpatterns = [
     *addresses(
         "",
         [
-            ("campaigns/<int:pk>/delete/", deleting.campaign_delete),
+            ("campaigns/<int:pk>/delete/", campaigns.campaign_delete),
             ("media/guidelines/<uuid:public_id>/", guidelines.guideline_picture),
             ("me/", me.me),
             ("me/language/", me.language, "me-language"),
@@ -54,7 +52,7 @@ urlpatterns = [
             ("people/", people.people),
             ("people/invitations/", invitations.invitations),
             ("people/invitations/new/", invitations.invite),
-            ("people/invitations/list/", bulk_invitations.invite_list),
+            ("people/invitations/list/", invitations.invite_list),
             ("people/invitations/<int:pk>/revoke/", invitations.invitation_revoke),
             ("people/<int:pk>/", people.person),
             ("people/<int:pk>/roles/grant/", people.role_grant),

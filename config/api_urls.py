@@ -6,7 +6,6 @@ from drf_spectacular.views import SpectacularAPIView
 
 from annotation import api as annotation
 from annotation.api import invitations as annotation_invitations
-from annotation.api import members as annotation_members
 from annotation.api import pools as pool_plans
 from evaluation.catalogue import api as catalogue
 from evaluation.lab import api as lab
@@ -126,7 +125,7 @@ urlpatterns = [
             ("imports/<uuid:pk>/accept/", imports.ImportAccept, "api-import-accept"),
             ("campaigns/", annotation.CampaignList, "api-campaigns"),
             ("campaigns/<int:pk>/", annotation.CampaignDetail, "api-campaign"),
-            ("campaigns/<int:pk>/members/", annotation_members.Members, "api-members"),
+            ("campaigns/<int:pk>/members/", annotation_invitations.Members, "api-members"),
             ("invitations/", annotation_invitations.Invitations, "api-invitations"),
             ("audit/", audit.AuditLog, "api-audit"),
             ("jobs/", jobs.JobList, "api-jobs"),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from annotation.services.campaigns import set_campaign_state, update_recently_closed
+from annotation.services.campaigns import (
+    campaign_to_delete,
+    set_campaign_state,
+    update_recently_closed,
+)
 from annotation.services.changes import CHANGEABLE, change_policy, policy_of
 from annotation.services.claims import (
     CLAIM_MAX,
@@ -11,7 +15,6 @@ from annotation.services.claims import (
     release_assignments,
 )
 from annotation.services.confirmations import open_confirmation
-from annotation.services.deleting import campaign_to_delete
 from annotation.services.desk import adjudicate_task, exclude_task, reopen_task, undo_ruling
 from annotation.services.gold import (
     Gold,

@@ -1,10 +1,11 @@
-"""Pausing, reopening and closing campaigns."""
+"""Pausing, reopening, closing and deleting campaigns."""
 
 from __future__ import annotations
 
 import datetime
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.enums import AnnotationAct, CampaignState, TaskState
@@ -13,6 +14,7 @@ from annotation.policies import check_can_lead
 from annotation.services.slots import lock_and_read_tasks, update_task_states
 from hearth.accounts.models import User
 from hearth.audit.services import record
+from hearth.jobs.deleting import Target, deletable
 from hearth.shared.bulk import lock_row, long_transaction
 from hearth.shared.errors import Conflict
 from hearth.webhooks.models import Event
@@ -79,3 +81,20 @@ def update_recently_closed() -> int:
         state=CampaignState.CLOSED, closed_at__gte=since, source_sha256=""
     )
     return sum(update_closed_campaign(campaign) for campaign in closed)
+
+
+@deletable(
+    Campaign,
+    AnnotationAct.CAMPAIGN_DELETED,
+    lambda by, campaign: check_can_lead(by, campaign.benchmark),
+    in_job=True,
+)
+def campaign_to_delete(campaign: Campaign) -> Target:
+    return Target(
+        noun="import of judgments" if campaign.is_imported else "campaign",
+        title=campaign.name,
+        before={"name": campaign.name, "sha256": campaign.source_sha256},
+        back=reverse("campaign", args=[campaign.pk]),
+        done=reverse("benchmark-campaigns", args=[campaign.benchmark.key]),
+        notes=("The pool with its pairs stays.",) if campaign.pool_id else (),
+    )

@@ -1,4 +1,4 @@
-"""Opening campaigns and changing their state and policy. `evaluation` shows their figures."""
+"""Opening, changing and deleting campaigns. `evaluation` shows their figures."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from annotation.selectors.tasks import count_new_tasks
 from annotation.services.policy import PolicyFault
 from hearth.accounts.models import User
 from hearth.accounts.roles import Role, scopes_of
+from hearth.jobs.deletion_page import deletion_page
 from hearth.jobs.views import start_job
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.options import as_params
@@ -123,3 +124,11 @@ def get_campaign_seen(request: HttpRequest, pk: int) -> Campaign:
     seen = scopes_of(request.user, Role.RESEARCHER)
     campaigns = seen.limit(Campaign.objects.select_related("benchmark"), "benchmark__key")
     return get_object_or_404(campaigns, pk=pk)
+
+
+@only_for(can_see_benchmarks, FORM_METHODS)
+def campaign_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = get_campaign_seen(request, pk)
+    check_can_lead(request.user, campaign.benchmark)
+    context = {"benchmark": campaign.benchmark, "campaign": campaign}
+    return deletion_page(request, campaign, context)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from annotation.views import campaigns as campaign_changes
 from annotation.views import desk, judging, judgments, members
-from evaluation.monitor.views import agreement, campaigns, people
+from evaluation.monitor.views import campaigns, people
 from hearth.shared.addresses import addresses
 
 urlpatterns = [
-    *addresses("benchmarks/<str:key>/", [("agreement/", agreement.agreement_compute)]),
+    *addresses("benchmarks/<str:key>/", [("agreement/", campaigns.agreement_compute)]),
     *addresses(
         "campaigns/<int:pk>/",
         [

@@ -1,10 +1,11 @@
-"""Forms that change the name and metadata of runs and benchmarks."""
+"""Forms that change runs, benchmarks and the rule for equal captions."""
 
 from __future__ import annotations
 
 from django import forms
 
 from hearth.shared.option_fields import OptionsForm, check_printable
+from pooling.enums import EqualTexts
 from pooling.models import Benchmark, Run
 from pooling.services.changing_benchmarks import BENCHMARK_FIELDS, BenchmarkFields
 from pooling.services.changing_runs import RUN_FIELDS, RunFields
@@ -34,3 +35,11 @@ class BenchmarkForm(OptionsForm[BenchmarkFields]):
     @staticmethod
     def values_of(benchmark: Benchmark) -> dict[str, str]:
         return {field: getattr(benchmark, field) for field in BENCHMARK_FIELDS}
+
+
+class EqualTextsForm(forms.Form):
+    rule = forms.ChoiceField(
+        label="Rule for equal texts",
+        choices=EqualTexts.choices,
+        widget=forms.RadioSelect,
+    )

@@ -52,8 +52,17 @@ from pooling.services.proxies import (
     import_embeddings,
     import_proxy,
 )
-from pooling.services.public_pages import change_public_page
-from pooling.services.queueing import cancel_uploads, queue_uploads, retry_uploads
+from pooling.services.public_pages import (
+    ask_for_confirmation,
+    change_public_page,
+    confirm_uploader,
+    remove_uploader,
+)
+from pooling.services.queueing import (
+    cancel_uploads,
+    queue_uploads,
+    retry_uploads,
+)
 from pooling.services.run_uploads import (
     publish_run,
     refuse_upload,
@@ -62,7 +71,6 @@ from pooling.services.run_uploads import (
     upload_run,
 )
 from pooling.services.runs import ImportedRun, RunReport, import_run
-from pooling.services.uploaders import ask_for_confirmation, confirm_uploader, remove_uploader
 from pooling.services.uploads import (
     begin_upload,
     end_upload,

@@ -1,4 +1,4 @@
-"""Making a benchmark public, and what visitors see of it."""
+"""Making a benchmark public, what visitors see of it, and who may upload runs to it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from django.db import transaction
 from django.utils import timezone
 
 from hearth.accounts.actors import Actor
+from hearth.accounts.models import User
 from hearth.audit.services import record
 from hearth.shared.bulk import lock_row
-from hearth.shared.errors import InvalidInput
+from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.limits import check_length
 from hearth.shared.options import Entry, Option
 from pooling.enums import PoolingAct
-from pooling.models import Benchmark, PublicPage
-from pooling.policies import check_can_manage_benchmark, check_not_archived
+from pooling.models import Benchmark, PublicPage, Uploader
+from pooling.policies import (
+    check_can_confirm_uploader,
+    check_can_manage_benchmark,
+    check_can_upload_for_scoring,
+    check_not_archived,
+    is_confirmed_for,
+)
 
 RUNS_PER_DAY_MAX = 100
 CITATION_LENGTH = 5000
@@ -128,3 +135,40 @@ def _check(changes: Mapping[str, Any]) -> None:
     check_length(PublicPage, "contact", changes.get("contact", ""))
     if len(changes.get("citation", "")) > CITATION_LENGTH:
         raise InvalidInput(f"The citation must have at most {CITATION_LENGTH:,} characters.")
+
+
+def ask_for_confirmation(*, benchmark: Benchmark, by: User) -> Uploader:
+    """Ask the leads of a public benchmark to confirm `by`. Asking again has no effect.
+
+    Raises `NotPermitted` if the benchmark is not public or `by` may not see its public page, and
+    `Conflict` if the person is confirmed.
+    """
+    check_can_upload_for_scoring(by, benchmark)
+    if is_confirmed_for(by, benchmark.key):
+        raise Conflict("Your account is already confirmed. You can upload runs.")
+    return Uploader.objects.get_or_create(benchmark=benchmark, person=by)[0]
+
+
+@transaction.atomic
+def confirm_uploader(*, uploader: Uploader, by: Actor) -> None:
+    """Let a person upload runs to the benchmark.
+
+    Raises `Conflict` if the person is already confirmed, or was removed from the list.
+    """
+    check_can_confirm_uploader(by, uploader.benchmark)
+    waiting = Uploader.objects.filter(pk=uploader.pk, confirmed_at=None)
+    if not waiting.update(confirmed_at=timezone.now()):
+        raise Conflict("This person is already confirmed, or was removed from the list.")
+    after = {"benchmark": uploader.benchmark.key}
+    record(PoolingAct.UPLOADER_CONFIRMED, by=by, on=uploader.person, after=after)
+
+
+@transaction.atomic
+def remove_uploader(*, uploader: Uploader, by: Actor) -> None:
+    """Remove a request or a confirmation. The person may ask again."""
+    check_can_confirm_uploader(by, uploader.benchmark)
+    deleted, _ = Uploader.objects.filter(pk=uploader.pk).delete()
+    if not deleted:
+        raise Conflict("This person was already removed from the list.")
+    before = {"benchmark": uploader.benchmark.key}
+    record(PoolingAct.UPLOADER_REMOVED, by=by, on=uploader.person, before=before)

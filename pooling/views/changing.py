@@ -1,28 +1,45 @@
-"""Pages that change the metadata of runs and benchmarks, withdraw runs and archive benchmarks."""
+"""Pages that change, withdraw, archive and delete runs, benchmarks and what belongs to them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import cast
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.dateparse import parse_datetime
 
 from hearth.accounts.models import User
-from hearth.shared.errors import HearthError, InvalidInput
-from hearth.shared.pages import FORM_METHODS, POST, check_form, form_data, form_status, only_for
+from hearth.jobs.deletion_page import deletion_page
+from hearth.shared.errors import Conflict, HearthError, InvalidInput
+from hearth.shared.pages import (
+    CONFLICT,
+    FORM_METHODS,
+    POST,
+    check_form,
+    form_data,
+    form_status,
+    only_for,
+)
+from hearth.shared.words import counted
 from pooling import services
-from pooling.forms.changing import BenchmarkForm, RunForm, WithdrawForm
-from pooling.models import Benchmark, Run
+from pooling.enums import EqualTexts
+from pooling.forms.changing import BenchmarkForm, EqualTextsForm, RunForm, WithdrawForm
+from pooling.models import Benchmark, Pool, Run, TrainSplit
 from pooling.policies import (
     benchmarks_seen_by,
     can_restore_run,
     can_see_benchmarks,
+    check_can_build_pool,
     check_can_change_run,
+    check_can_delete_run,
+    check_can_import_metadata,
     check_can_manage_benchmark,
 )
+from pooling.selectors.captions import equal_text_counts, why_equal_texts_are_fixed
 
 
 @only_for(can_see_benchmarks, FORM_METHODS)
@@ -119,3 +136,80 @@ def is_saved(request: HttpRequest, form: forms.Form, save: Callable[[], object])
         form.add_error(None, str(error))
         return False
     return True
+
+
+@only_for(can_see_benchmarks, FORM_METHODS)
+def run_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    run = get_run_seen(request, key, pk)
+    check_can_delete_run(request.user, run)
+    return deletion_page(request, run, {"benchmark": run.benchmark})
+
+
+@only_for(can_see_benchmarks, FORM_METHODS)
+def pool_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_build_pool(request.user, benchmark)
+    pool = get_object_or_404(Pool.objects.select_related("benchmark"), benchmark=benchmark, pk=pk)
+    return deletion_page(request, pool, {"benchmark": benchmark})
+
+
+@only_for(can_see_benchmarks, FORM_METHODS)
+def train_captions_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_import_metadata(request.user, benchmark)
+    splits = TrainSplit.objects.defer("texts").select_related("benchmark")
+    split = get_object_or_404(splits, benchmark=benchmark, pk=pk)
+    return deletion_page(request, split, {"benchmark": benchmark})
+
+
+@only_for(can_see_benchmarks, POST)
+def tags_delete(request: HttpRequest, key: str) -> HttpResponse:
+    """Delete the tags that were imported from one file."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_import_metadata(request.user, benchmark)
+    number = services.delete_tags(
+        benchmark=benchmark, imported_at=_time(request), by=cast(User, request.user)
+    )
+    messages.success(request, f"{counted(number, 'tag')} deleted.")
+    return redirect("recent-uploads", key)
+
+
+@only_for(can_see_benchmarks, FORM_METHODS)
+def benchmark_delete(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_benchmark_managed(request, key)
+    return deletion_page(request, benchmark, {"benchmark": benchmark})
+
+
+def _time(request: HttpRequest) -> datetime:
+    try:
+        imported_at = parse_datetime(request.POST.get("imported_at", ""))
+    except ValueError:
+        imported_at = None
+    if imported_at is None or imported_at.tzinfo is None:
+        raise Http404
+    return imported_at
+
+
+@only_for(can_see_benchmarks, FORM_METHODS)
+def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the benchmark's rule for equal texts and the effect of each rule. POST changes it."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    form = EqualTextsForm(request.POST or None, initial={"rule": benchmark.equal_texts})
+    status = form_status(request)
+    if request.method == "POST" and form.is_valid():
+        rule = EqualTexts(form.cleaned_data["rule"])
+        try:
+            services.set_equal_texts(benchmark=benchmark, rule=rule, by=cast(User, request.user))
+        except Conflict as error:
+            form.add_error(None, str(error))
+            status = CONFLICT
+        else:
+            messages.success(request, f"The rule is now: {rule.label}.")
+            return redirect("equal-captions", benchmark.key)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "rows": equal_text_counts(benchmark),
+        "fixed": why_equal_texts_are_fixed(benchmark),
+    }
+    return render(request, "pooling/equal_captions.html", context, status=status)

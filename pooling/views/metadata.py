@@ -1,4 +1,4 @@
-"""Pages that import train captions and tags."""
+"""Pages that import runs, train captions and tags."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from hearth.accounts.roles import is_lead
+from hearth.accounts.roles import is_lead, is_researcher
 from hearth.jobs.views import upload_page
 from hearth.requests.files import receives_files
 from hearth.shared.option_fields import OptionsForm
 from hearth.shared.pages import FORM_METHODS, form_data, only_for
 from pooling.core.readers.registry import Formats
+from pooling.core.readers.runs import RUNS
 from pooling.core.readers.tags import TAGS
 from pooling.core.readers.train_captions import TRAIN_CAPTIONS
 from pooling.forms.metadata import TagsForm, TrainCaptionsForm
+from pooling.forms.runs import RunUploadForm
 from pooling.policies import (
     benchmarks_seen_by,
     can_see_benchmarks,
+    can_upload_run,
     check_can_import_metadata,
+    check_can_import_run,
+    public_benchmarks_seen_by,
+    systems_seen_by,
 )
 
 
@@ -64,3 +70,36 @@ def _metadata_upload(
         title=f"Import {noun} into {benchmark.name}",
         benchmark_key=benchmark.key,
     )
+
+
+SYSTEMS_OFFERED = 200
+
+
+@receives_files(is_researcher)
+@only_for(can_upload_run, FORM_METHODS)
+def run_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_import_run(request.user, benchmark)
+    name = request.POST.get("name", "").strip() or request.POST.get("system", "").strip()
+    return upload_page(
+        request,
+        "pooling/run_upload.html",
+        {
+            "benchmark": benchmark,
+            "formats": RUNS,
+            "heading": "Upload runs",
+            "systems": _known_systems(request),
+            "is_public": public_benchmarks_seen_by(request.user).filter(key=key).exists(),
+            "back": reverse("benchmark-runs", args=[benchmark.key]),
+            "back_name": "Back to the runs",
+        },
+        form=RunUploadForm(**form_data(request)),
+        kind="import_run",
+        title=f"Import run {name} into {benchmark.name}",
+        benchmark_key=benchmark.key,
+    )
+
+
+def _known_systems(request: HttpRequest) -> list[str]:
+    """Return the suggestions for the name of the system."""
+    return list(systems_seen_by(request.user).values_list("key", flat=True)[:SYSTEMS_OFFERED])

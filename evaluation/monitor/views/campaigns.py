@@ -55,6 +55,7 @@ from hearth.shared.downloads import download_csv
 from hearth.shared.numbers import Figure, ratio
 from hearth.shared.pages import POST, only_for
 from hearth.shared.tables import Order
+from pooling.policies import benchmarks_seen_by
 
 # In each web process, all viewers of a campaign share one count of its tasks.
 PROGRESS_CACHE_SECONDS = {
@@ -306,3 +307,15 @@ def _too_few_training_items(found: Campaign) -> int | None:
     queue = find_training_queue(found.benchmark)
     items = training_items(queue) if queue else 0
     return items if items < found.entry_requirement.needed else None
+
+
+@only_for(can_evaluate, POST)
+def agreement_compute(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    return start_job(
+        request,
+        kind="agreement",
+        title=f"Compute the agreement of {benchmark.name}",
+        params={"benchmark": benchmark.key},
+        benchmark_key=benchmark.key,
+    )
