@@ -51,6 +51,7 @@ from hearth.jobs.api import JobSerializer, accepted
 from hearth.jobs.deleting import delete_or_enqueue
 from hearth.requests.files import receives_files
 from hearth.shared.errors import NotPermitted
+from hearth.shared.http import validated
 from hearth.shared.language import translated
 from hearth.shared.option_fields import serializer_of
 from pooling.api.base import OfBenchmark
@@ -201,12 +202,11 @@ class Release(APIView):
     )
     def post(self, request: Request, pk: int) -> Response:
         campaign, annotator = _campaign_and_annotator(request, pk)
-        shape = ReleaseSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
+        values = validated(ReleaseSerializer, request)
         released = services.release_assignments(
             campaign=campaign,
             annotator=annotator,
-            assignment_id=shape.validated_data.get("assignment"),
+            assignment_id=values.get("assignment"),
         )
         return Response({"released": released})
 
@@ -290,13 +290,12 @@ class Escalations(APIView):
     )
     def post(self, request: Request) -> Response:
         annotator = services.annotator_for(_person(request))
-        shape = EscalationSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
+        values = validated(EscalationSerializer, request)
         escalation = services.escalate_task(
-            assignment_id=shape.validated_data["assignment"],
+            assignment_id=values["assignment"],
             annotator=annotator,
-            kind=EscalationKind(shape.validated_data["kind"]),
-            reason=shape.validated_data.get("reason", ""),
+            kind=EscalationKind(values["kind"]),
+            reason=values.get("reason", ""),
         )
         return Response(EscalationSerializer(escalation).data, status=status.HTTP_201_CREATED)
 
@@ -319,11 +318,8 @@ class EscalationWithdrawals(APIView):
     )
     def post(self, request: Request) -> Response:
         annotator = services.annotator_for(_person(request))
-        shape = WithdrawalSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        services.withdraw_escalation(
-            assignment_id=shape.validated_data["assignment"], annotator=annotator
-        )
+        values = validated(WithdrawalSerializer, request)
+        services.withdraw_escalation(assignment_id=values["assignment"], annotator=annotator)
         return Response({"withdrawn": True})
 
 

@@ -22,6 +22,7 @@ from hearth.accounts.permissions import IsLead
 from hearth.accounts.roles import EVERYWHERE, Role, scopes_of
 from hearth.accounts.services.bulk_invitations import InvitedPerson, invite_people
 from hearth.accounts.services.invitations import DAYS_MAX
+from hearth.shared.http import validated
 
 SCOPE_HELP = "The key of a benchmark; empty for all benchmarks."
 
@@ -78,9 +79,8 @@ class Invitations(APIView):
         e-mail, they are also sent to the people. Leads may invite annotators of the benchmarks that
         they lead.
         """
-        shape = InvitationListSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        values, by = shape.validated_data, cast(User, request.user)
+        values = validated(InvitationListSerializer, request)
+        by = cast(User, request.user)
         plan = plan_invitations(
             [ListedPerson(line, **person) for line, person in enumerate(values["people"], 1)],
             by=by,
@@ -141,9 +141,8 @@ class Members(APIView):
         Unknown names and existing members change nothing.
         """
         campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
-        shape = MembersRequestSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
+        values = validated(MembersRequestSerializer, request)
         results = add_named_members(
-            campaign=campaign, names=shape.validated_data["people"], by=cast(User, request.user)
+            campaign=campaign, names=values["people"], by=cast(User, request.user)
         )
         return Response(NamedMemberSerializer(results, many=True).data)

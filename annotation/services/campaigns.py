@@ -90,6 +90,11 @@ def update_recently_closed() -> int:
     in_job=True,
 )
 def campaign_to_delete(campaign: Campaign) -> Target:
+    """Describe a campaign without judgments, or an import of judgments.
+
+    The judgments of an imported file can be deleted with their campaign for a day after the import,
+    unless a label set was published since.
+    """
     return Target(
         noun="import of judgments" if campaign.is_imported else "campaign",
         title=campaign.name,

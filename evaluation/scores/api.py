@@ -14,6 +14,7 @@ from evaluation.core.relevance.measures import DEFAULT_MEASURES
 from evaluation.release.selectors import LATEST, find_label_set
 from evaluation.scores.selectors import stored_scores
 from hearth.jobs.api import JobSerializer
+from hearth.shared.http import validated
 from pooling.api.base import OfBenchmark
 from pooling.selectors.runs import find_runs
 
@@ -84,8 +85,7 @@ class Scores(OfBenchmark):
         A job computes and stores the scores. Its `result` has `labels` (the version, or
         `original`) and `runs` (the names).
         """
-        shape = EvaluateSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        labels = shape.validated_data["labels"]
+        values = validated(EvaluateSerializer, request)
+        labels = values["labels"]
         find_label_set(self.benchmark, labels)
         return self.enqueue(request, "evaluate", "Scores", {"labels": labels})

@@ -19,7 +19,9 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django.views.defaults import page_not_found
 from django.views.defaults import server_error as html_server_error
+from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.views import exception_handler, set_rollback
 
 from hearth.shared import errors
@@ -212,3 +214,10 @@ def _with_retry(response: Answer, status: int, error: BaseException) -> Answer:
     elif status == 503:
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
+
+
+def validated(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """Return the valid values of a request to the API. Raises `ValidationError`."""
+    sent = shape(data=request.data)
+    sent.is_valid(raise_exception=True)
+    return dict(sent.validated_data)

@@ -18,6 +18,7 @@ from hearth.accounts.permissions import IsLead
 from hearth.accounts.roles import leads_somewhere
 from hearth.jobs.api import JobSerializer, accepted
 from hearth.requests.files import receives_files
+from hearth.shared.http import validated
 from pooling import services
 from pooling.core.readers.benchmarks import BENCHMARKS
 from pooling.core.readers.benchmarks.table import KEY, TEXT, VIDEO
@@ -201,9 +202,7 @@ class Imports(generics.ListAPIView[BenchmarkImport]):
 
         The `result` of the job has the fields of the plan, and the id of the import as `import`.
         """
-        shape = ImportUploadSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        values = shape.validated_data
+        values = validated(ImportUploadSerializer, request)
         _, job = services.begin_import(
             key=values["key"],
             uploads={name: values.get(name) for name in FILES},
@@ -249,10 +248,7 @@ class ImportAccept(APIView):
         `original_positives`, `created`, `changed`, `without_media` (videos that have neither
         a file nor a URL) and `notes`.
         """
-        shape = AcceptSerializer(data=request.data)
         found = get_object_or_404(imports_seen_by(request.user), pk=pk)
-        shape.is_valid(raise_exception=True)
-        job = services.accept_import(
-            found=found, plan=shape.validated_data["plan"], by=cast(User, request.user)
-        )
+        plan = validated(AcceptSerializer, request)["plan"]
+        job = services.accept_import(found=found, plan=plan, by=cast(User, request.user))
         return accepted(job)

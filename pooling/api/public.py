@@ -15,6 +15,7 @@ from hearth.accounts.permissions import HasAccount, IsLead
 from hearth.idempotency.api import Idempotent
 from hearth.requests.files import receives_files
 from hearth.shared.errors import Conflict, NotFound
+from hearth.shared.http import validated
 from hearth.shared.option_fields import serializer_of
 from hearth.shared.options import as_params
 from pooling import services
@@ -141,11 +142,10 @@ class UploadWithdraw(OneUpload):
     @extend_schema(request=WithdrawSerializer, responses={200: UploadSerializer, **CONFLICT})
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         upload, by = self.found(request, pk), cast(User, request.user)
-        shape = WithdrawSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
+        values = validated(WithdrawSerializer, request)
         if upload.run is None:
             raise Conflict("This upload has no run.")
-        services.withdraw_run(run=upload.run, by=by, **shape.validated_data)
+        services.withdraw_run(run=upload.run, by=by, **values)
         return answer(upload)
 
 
@@ -171,7 +171,6 @@ class UploadRefuse(OneUpload):
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         upload, by = self.found(request, pk), cast(User, request.user)
         check_can_refuse_upload(by, upload)
-        shape = ReasonSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
-        services.refuse_upload(upload=upload, by=by, **shape.validated_data)
+        values = validated(ReasonSerializer, request)
+        services.refuse_upload(upload=upload, by=by, **values)
         return answer(upload)

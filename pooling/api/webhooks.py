@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from hearth.accounts.models import User
 from hearth.accounts.permissions import IsLead
+from hearth.shared.http import validated
 from hearth.webhooks.models import URL_LENGTH, Delivery, Event, Webhook
 from hearth.webhooks.services import create_webhook, delete_webhook, repeat_delivery
 from pooling.api.base import OfBenchmark
@@ -87,12 +88,11 @@ class Webhooks(OfWebhooks, generics.ListAPIView[Webhook]):
         both, and refuses old times. A status from 200 to 299 ends the delivery. Otherwise, it is
         repeated for 20 hours.
         """
-        shape = NewWebhookSerializer(data=request.data)
-        shape.is_valid(raise_exception=True)
+        values = validated(NewWebhookSerializer, request)
         made = create_webhook(
             benchmark_key=self.benchmark.key,
-            url=shape.validated_data["url"],
-            events=[Event(value) for value in shape.validated_data["events"]],
+            url=values["url"],
+            events=[Event(value) for value in values["events"]],
             by=cast(User, request.user),
         )
         body = {**WebhookSerializer(made.webhook).data, "secret": made.secret}
