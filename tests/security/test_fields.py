@@ -150,7 +150,7 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
         ),
         Write(
             f"{API}imports/",
-            {"key": "tiny", "name": "", "licence": "", "is_update": True},
+            {"format": "auto", "key": "tiny", "name": "", "licence": "", "is_update": True},
             files={"captions": b"caption_id,caption,video_id\nc0,x,v0\n"},
             optional=("companion", "videos", "caption", "caption_id", "video_id"),
         ),
@@ -286,7 +286,7 @@ def _uploads_of_leads() -> list[Write]:
         "tags": ({}, "caption_id,tag\nc0,x"),
         "video-addresses": ({}, "video_id,url\nv0,https://example.org/0.mp4"),
         "judgments": (
-            {"scale": "binary", "pool_equal": "", "data_set": "", "licence": ""},
+            {"format": "auto", "scale": "binary", "pool_equal": "", "data_set": "", "licence": ""},
             "caption_id,video_id,annotator,label\nc0,v0,otto,1",
         ),
         "gold": ({"use": "training"}, "caption_id,video_id,label,explanation\nc0,v1,0,no"),
