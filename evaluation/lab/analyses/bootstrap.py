@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 
@@ -19,88 +21,276 @@ from evaluation.core.statistics.sub_samples import (
     paired_sub_samples,
     smallest_tested_difference,
 )
-from evaluation.lab.analyses.fields import (
-    NumbersField,
-    ResamplingOptions,
-    ShareMeasureField,
-    confidence_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    BY_LABELS,
+    ORIGINAL_POSITIVES,
+    PERCENT,
+    Chart,
+    dashed_lines,
+    name_of,
+    quantity,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
-from evaluation.lab.analyses.layouts import bootstrap as layout
-from evaluation.lab.analyses.layouts.bootstrap import (
-    Histogram,
-    PairFigures,
-    PairRow,
-    SampleFigures,
-    SampleRow,
-    SizeFields,
-    SubSamplesResult,
-)
-from evaluation.lab.analyses.old_analysis import Analysis
+from evaluation.lab.analyses.rows import Ends, OtherRun, Run, Shown, as_json
+from evaluation.lab.analyses.tables import Row, Table
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
+from hearth.shared.words import counted
 
 # Approximate maximum number of bins in a histogram.
 PARTS = 60
 # Tolerance for rounding errors at the edges of bins, as a share of the width of a bin.
 ROUNDING = 1e-9
+BY = {"labelled": BY_LABELS, "original": ORIGINAL_POSITIVES}
+
+Smallest = Annotated[float, Shown("Smallest significant difference, points", "percent")]
 
 
-class BootstrapForm(AnalysisForm):
-    measure = ShareMeasureField()
-    unit = resampling_unit_field()
-    sizes = NumbersField(label="Captions per sample", initial="500 1000 3000", highest=1_000_000)
-    confidence = confidence_field()
-    resamples = resamples_field()
-    seed = seed_field()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Resampling):
+    measure: options.ShareMeasure = "C@5"
+    sizes: Annotated[
+        tuple[int, ...],
+        Option("Captions per sample", "Separated by spaces.", length=100),
+        options.numbers_to(1_000_000),
+    ] = (500, 1000, 3000)
 
 
-class BootstrapOptions(ResamplingOptions):
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """The scores of sub-samples."""
+
+    first: Annotated[float, Shown(doc="the middle of the first bin")]
+    width: float
+    counts: Annotated[list[int], Shown(doc="samples per bin")]
+
+    @property
+    def density(self) -> list[Row]:
+        """The middle of each bin, with the share of the samples in it divided by its width."""
+        return [
+            {
+                "score": self.first + place * self.width,
+                "density": count / (sum(self.counts) * self.width),
+            }
+            for place, count in enumerate(self.counts)
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sized:
+    """The positives that count, and the size of each sample."""
+
+    by: Annotated[str, Shown("Positives", doc="the source of the positives", write=BY.__getitem__)]
+    size: Annotated[int, Shown("Captions", "count", "number of captions in a sample")]
+    videos: Annotated[
+        int | None,
+        Shown(
+            "Videos",
+            "count",
+            "number of videos in a sample; null if single captions are drawn",
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleRow(Sized):
+    """The scores of one run in samples of one size."""
+
+    run: Run
+    mean: Annotated[float, Shown("Mean, %", "percent")]
+    deviation: float
+    interval: Annotated[Ends, Shown("Middle {level} of samples, %", "percent")]
+    smallest: Smallest
+    histogram: Histogram
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRow(Sized):
+    """The difference of two runs in samples of one size, and the smallest significant one."""
+
+    first: Run
+    second: OtherRun
+    difference: Annotated[float, Shown("Difference, points", "points")]
+    smallest: Smallest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    """Scores of sub-samples of captions."""
+
     measure: str
-    sizes: list[int]
+    captions_per_video: Annotated[
+        float | None, Shown(doc="the mean number; null if single captions are drawn")
+    ]
+    rows: list[SampleRow]
+    pairs: list[PairRow]
+
+    @property
+    def varies(self) -> bool:
+        return any(row.deviation > 0 for row in self.rows)
+
+    def tables(self) -> list[Table]:
+        without = () if self.by_video else ("videos",)
+        return [
+            self.table(
+                "sub-samples",
+                f"{self.measure} in sub-samples",
+                SampleRow,
+                self.rows,
+                note=self._note(),
+                columns="run by size videos mean interval smallest",
+                without=without,
+            ),
+            self.table(
+                "pairs",
+                "Two systems on the same captions",
+                PairRow,
+                self.pairs,
+                columns="first second by size videos difference smallest",
+                without=without,
+            ),
+        ]
+
+    def _note(self) -> str:
+        if not self.varies:
+            return (
+                "All samples have the same score, because all captions have the same score, or "
+                "because there is only one caption."
+            )
+        note = (
+            "The smallest significant difference applies to two systems on different captions, "
+            "whose scores both vary as much as those of the run."
+        )
+        if not self.by_video:
+            return note
+        return (
+            f"{note} Each sample contains whole videos with {self.captions_per_video:.1f} captions "
+            "each on average, and about as many captions as stated."
+        )
+
+    def warnings(self) -> list[str]:
+        per_video = self.captions_per_video or 0
+        small = sorted({row.size for row in self.rows if row.size < per_video})
+        return self.few_measured_warnings("spread of the samples") + [
+            f"Samples of {counted(size, 'caption')} are not possible. Each sample contains at "
+            f"least one whole video, and a video has {per_video:.1f} captions on average."
+            for size in small
+        ]
+
+    def charts(self) -> list[Chart]:
+        if not self.varies:
+            return []
+        run = name_of("run")
+        score = quantity("score", self.measure, axis={"format": PERCENT}, scale={"zero": False})
+        sampled = {
+            "width": 280,
+            "height": 160,
+            "mark": {"type": "area", "opacity": 0.45, "line": True, "interpolate": "monotone"},
+            "encoding": {
+                "x": score,
+                "y": quantity("density", "", axis=None, stack=None),
+                "color": run,
+            },
+        }
+        densities = [
+            {"run": row.run, "captions": row.size, **point}
+            for row in self.rows
+            if row.by == "labelled"
+            for point in row.histogram.density
+        ]
+        return [
+            Chart(
+                "sub-samples",
+                f"{self.measure} by the labels in sub-samples",
+                "There is a chart for each number of captions. It shows the distribution of each "
+                "run’s scores. With more captions, the distributions are narrower and overlap "
+                "less.",
+                {
+                    "data": {"values": densities},
+                    "facet": {
+                        "field": "captions",
+                        "type": "ordinal",
+                        "title": "Captions per sample",
+                    },
+                    "columns": 3,
+                    "spec": sampled,
+                },
+            ),
+            Chart(
+                "smallest",
+                "Smallest significant difference",
+                "Falling lines for each run, by the labels and by the original positives: the "
+                "smallest significant difference over the number of captions.",
+                dashed_lines(
+                    [{**row, "by": BY[row["by"]]} for row in as_json(self.rows)],
+                    name_of("by", "Positives", order=list(BY.values())),
+                    x=quantity("size", "Captions (log)", scale={"type": "log", "nice": False}),
+                    y=quantity(
+                        "smallest", "Smallest significant difference", axis={"format": ".1%"}
+                    ),
+                    color=run,
+                ),
+            ),
+        ]
 
 
 Pair = tuple[str, str]
 
 
-def _compute(inputs: Inputs, options: BootstrapOptions, progress: Progress) -> SubSamplesResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     rows: list[SampleRow] = []
     pairs: list[PairRow] = []
-    rng = np.random.default_rng(options["seed"])
-    clusters = inputs.clusters(options["unit"])
-    sizes = {size: _videos_to_draw(size, clusters) for size in options["sizes"]}
+    rng = np.random.default_rng(options.seed)
+    clusters = inputs.clusters(options.unit)
+    sizes = {size: _videos_to_draw(size, clusters) for size in options.sizes}
+    level = options.confidence
+    tail = (1 - level) / 2
     for place, (by, judged) in enumerate(
         (("labelled", inputs.judged), ("original", inputs.original))
     ):
-        values = inputs.values(judged, options["measure"])
+        values = inputs.values(judged, options.measure)
         for number, (size, videos) in enumerate(sizes.items()):
             progress(place * len(sizes) + number, 2 * len(sizes), "drawing")
-            common: SizeFields = {"by": by, "size": size, "videos": videos}
-            runs, differences = _draw(values, size, clusters, options["resamples"], rng)
-            rows += [{"run": name, **common, **_sampled(runs[name], options)} for name in values]
-            pairs += [
-                {
-                    "first": one,
-                    "second": other,
-                    **common,
-                    **_pair(values[one] - values[other], drawn, options),
-                }
-                for (one, other), drawn in differences.items()
+            runs, differences = _draw(values, size, clusters, options.resamples, rng)
+            rows += [
+                SampleRow(
+                    run=name,
+                    by=by,
+                    size=size,
+                    videos=videos,
+                    mean=runs[name].mean,
+                    deviation=runs[name].deviation,
+                    interval=runs[name].quantiles([tail, 1 - tail]).tolist(),
+                    smallest=smallest_independent_difference(runs[name], confidence=level),
+                    histogram=_histogram(runs[name]),
+                )
+                for name in values
             ]
-    return {
-        "measure": options["measure"],
-        "confidence": options["confidence"],
-        **resampled_by(inputs, options["unit"]),
-        "captions_per_video": None
-        if clusters is None
-        else len(clusters) / len(np.unique(clusters)),
-        "rows": rows,
-        "pairs": pairs,
-    }
+            for (one, other), drawn in differences.items():
+                difference = values[one] - values[other]
+                smallest = smallest_tested_difference(drawn, difference, confidence=level)
+                pairs.append(
+                    PairRow(
+                        first=one,
+                        second=other,
+                        by=by,
+                        size=size,
+                        videos=videos,
+                        difference=float(difference.mean()),
+                        smallest=smallest,
+                    )
+                )
+    return Result(
+        measure=options.measure,
+        confidence=level,
+        **resampled_by(inputs, options.unit),
+        captions_per_video=None if clusters is None else len(clusters) / len(np.unique(clusters)),
+        rows=rows,
+        pairs=pairs,
+    )
 
 
 def _videos_to_draw(size: int, clusters: IntArray | None) -> int | None:
@@ -133,17 +323,6 @@ def _draw(
     return runs, {pair: paired_sub_samples(runs[pair[0]], runs[pair[1]]) for pair in pairs}
 
 
-def _sampled(drawn: SubSamples, options: BootstrapOptions) -> SampleFigures:
-    tail = (1 - options["confidence"]) / 2
-    return {
-        "mean": drawn.mean,
-        "deviation": drawn.deviation,
-        "interval": drawn.quantiles([tail, 1 - tail]).tolist(),
-        "smallest": smallest_independent_difference(drawn, confidence=options["confidence"]),
-        "histogram": _histogram(drawn),
-    }
-
-
 def _histogram(drawn: SubSamples) -> Histogram:
     """Return a histogram whose bins are a whole number of captions wide.
 
@@ -156,12 +335,7 @@ def _histogram(drawn: SubSamples) -> Histogram:
     # errors must not move these scores to another bin.
     places = np.floor(drawn.means / width + 0.5 + ROUNDING).astype(np.int64)
     first = int(places.min())
-    return {"first": first * width, "width": width, "counts": np.bincount(places - first).tolist()}
-
-
-def _pair(differences: FloatArray, drawn: SubSamples, options: BootstrapOptions) -> PairFigures:
-    smallest = smallest_tested_difference(drawn, differences, confidence=options["confidence"])
-    return {"difference": float(differences.mean()), "smallest": smallest}
+    return Histogram(first * width, width, np.bincount(places - first).tolist())
 
 
 BOOTSTRAP = Analysis(
@@ -169,11 +343,9 @@ BOOTSTRAP = Analysis(
     title="Sub-samples of captions",
     question="How small a difference between systems can a given number of captions show?",
     source="FIRE study, section 4.3, figures 4, 9 and 10",
-    form=BootstrapForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=layout.warnings,
     notes=(
         "Captions, or whole videos with all their captions, are drawn with replacement many "
         "times. Each run is scored on each sample.",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
@@ -15,74 +16,222 @@ from evaluation.core.pools.leave_out import PooledLabels, gather_pool
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.lab.analyses.fields import (
-    MeasuresField,
-    confidence_field,
-    depth_field,
-    resampling_unit_field,
-    seed_field,
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import CUT, Analysis
+from evaluation.lab.analyses.charts import (
+    DOTS,
+    PERCENT,
+    RULES,
+    Chart,
+    by_measure,
+    low_high,
+    name_of,
+    quantity,
 )
-from evaluation.lab.analyses.forms import DirectedForm
-from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.intervals import Drawing, few_units_warnings, resampled_by
-from evaluation.lab.analyses.layouts import bounds as layout
-from evaluation.lab.analyses.layouts.bounds import (
-    BoundsResult,
-    BoundsRow,
-    CheckRow,
-    JudgedFigures,
-    JudgedRow,
-)
+from evaluation.lab.analyses.inputs import AUTO, Inputs
+from evaluation.lab.analyses.intervals import Drawing, resampled_by
 from evaluation.lab.analyses.noise import DRAWS, EQUAL_RATES, corrected_bounds, noise_of_labels
-from evaluation.lab.analyses.old_analysis import CUT, Analysis
-from evaluation.lab.analyses.old_results import Ends
+from evaluation.lab.analyses.rows import Ends, Interval, MeasureName, Run, Score, Shown, as_json
+from evaluation.lab.analyses.tables import Table
 from evaluation.release.selectors import highest_grade
 from hearth.shared.progress import Progress
 from pooling.core.ranked_lists import RankedLists
 from pooling.selectors.runs import find_runs, ranked_lists
 
-
-class BoundsForm(DirectedForm):
-    measures = MeasuresField(initial="C@1 C@5 C@10 AP", shares=True)
-    depth = depth_field()
-    unit = resampling_unit_field()
-    confidence = confidence_field()
-    seed = seed_field()
-
-
-class BoundsFields(TypedDict):
-    measures: list[str]
-    depth: int
-    unit: str
-    confidence: float
-    seed: int
+# If there are at least this many unjudged pairs per caption outside of the lists, the lower bound
+# over all unjudged pairs is close to 0.
+MANY_UNLISTED = 20
+FOR_MISSING = (
+    "bpref and infAP are measures for incomplete judgments. bpref leaves out unjudged videos. "
+    "infAP assumes that unjudged videos are relevant as often as the judged videos above them in "
+    "the list. This is correct if a random part of the pool was judged, but not for a system whose "
+    "pairs were not pooled."
+)
 
 
-class BoundsOptions(BoundsFields):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
     """pool: the SHA-256 of each run in the direction of the selected runs, by its name."""
 
-    pool: dict[str, str]
+    measures: options.ShareMeasures = ("C@1", "C@5", "C@10", "AP")
+    depth: options.Depth = 10
+    unit: options.Unit = AUTO
+    confidence: options.Confidence = 0.95
+    seed: options.Seed = 0
+    pool: dict[str, str] | None = None
+    highest_grade: int | None = None
+
+    def filled(self, inputs: Inputs) -> Options:
+        """Add the highest grade, and all runs of the direction, because the estimate uses them."""
+        pool = {run.name: run.sha256 for run in inputs.runs_of_direction()}
+        return replace(self, pool=pool, highest_grade=highest_grade(inputs.benchmark))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundsRow:
+    """The score of one run in one measure, with its bounds and its estimate."""
+
+    run: Run
+    measure: MeasureName
+    score: Annotated[Score, Shown("Unjudged counted as not relevant, %", "percent")]
+    judged_depth: Annotated[int, Shown("Ranks used", "count")]
+    judged: Annotated[
+        Score,
+        Shown("Judged share of these, %", "percent", "of the first `judged_depth` ranks"),
+    ]
+    bounds: Annotated[
+        list[float | None],
+        Shown("Bounds over the listed pairs, %", "percent", "if all labels are right"),
+    ]
+    bounds_corrected: Annotated[
+        Ends | None,
+        Shown(
+            "Corrected for wrong labels, {interval}",
+            "percent",
+            "over the listed pairs, allowing for wrong labels; null if unknown",
+        ),
+    ] = None
+    bounds_all: Annotated[
+        list[float | None],
+        Shown("Bounds over all unjudged pairs, %", "percent", "if all labels are right"),
+    ]
+    expected: Annotated[Score, Shown("Estimate, %", "percent", "null if there is none")] = None
+    expected_interval: Interval = None
+    condensed: Annotated[
+        Score,
+        Shown("Unjudged videos removed, %", "percent", "the score without unjudged videos"),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """The judged share of a run's lists, and its scores in measures for missing judgments."""
+
+    run: Run
+    judged: Annotated[Score, Shown("Judged@{depth}, %", "percent")]
+    unjudged_listed: Annotated[int, Shown("Unjudged pairs in the lists", "count")]
+    unjudged_unlisted: Annotated[int, Shown("Unjudged pairs outside of the lists", "count")]
+    unlisted_per_caption: Annotated[Score, Shown("Outside of the lists, per caption", "number")]
+    bpref: Annotated[float, Shown("bpref, %", "percent")]
+    infap: Annotated[float, Shown("infAP, %", "percent")]
+
+
+def _minus(value: Score, other: Score) -> Score:
+    return None if value is None or other is None else value - other
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """The estimate of a score for a run that was left out of the pool."""
+
+    run: Annotated[str, Shown("Run left out")]
+    measure: MeasureName
+    truth: Annotated[Score, Shown("With all labels, %", "percent", "the score with all labels")]
+    known: Annotated[
+        Score,
+        Shown(
+            "Without its own labels, %",
+            "percent",
+            "the score without the labels of the pairs that only this run contributed",
+        ),
+    ]
+    expected: Annotated[Score, Shown("Estimate, %", "percent")]
+
+    @property
+    def without(self) -> Annotated[Score, Shown("Error, points", "points")]:
+        return _minus(self.known, self.truth)
+
+    @property
+    def error(self) -> Annotated[Score, Shown("Error of the estimate, points", "points")]:
+        return _minus(self.expected, self.truth)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    depth: int
     highest_grade: int
+    rows: list[BoundsRow]
+    judged: list[JudgedRow]
+    checks: list[CheckRow]
+
+    def tables(self) -> list[Table]:
+        return [
+            self.table(
+                "bounds", "Scores and their bounds", BoundsRow, self.rows, note=self._bounds_note()
+            ),
+            self.table("judged", "Judged share", JudgedRow, self.judged, note=FOR_MISSING),
+            self.table(
+                "checks",
+                "Error of the estimate, for each run left out of the pool",
+                CheckRow,
+                self.checks,
+                note="“Its own labels” are the labels of the pairs that only this run contributed. "
+                "Unjudged pairs count as not relevant in the scores with and without these labels.",
+                columns="run measure truth known without expected error",
+            ),
+        ]
+
+    def _bounds_note(self) -> str:
+        highest = self.highest_grade
+        grades = "be relevant or not" if highest == 1 else f"get any grade from 0 to {highest}"
+        text = (
+            "The bounds over the listed pairs assume that all labels are right, that the unjudged "
+            f"pairs in the top {self.depth} of a run may {grades}, and that all other pairs stay "
+            "unjudged. In the bounds over all unjudged pairs, unjudged pairs outside of the lists "
+            "may be relevant, too. This lowers only the lower bounds of R, AP and nDCG, which "
+            "divide by the number of all relevant pairs."
+        )
+        unlisted = max((row.unlisted_per_caption or 0 for row in self.judged), default=0)
+        divided = any(parse_measure(row.measure).kind.divides_by_all for row in self.rows)
+        if not divided or unlisted < MANY_UNLISTED:
+            return text
+        return (
+            f"{text} The lower bounds of these measures over all unjudged pairs are close to 0 in "
+            f"this benchmark: they count all {unlisted:,.0f} unjudged pairs per caption outside of "
+            "the lists as relevant. A low bound shows that these pairs are unknown, not that the "
+            "score is wrong."
+        )
+
+    def charts(self) -> list[Chart]:
+        rows = [{**row, **low_high(row["bounds"])} for row in as_json(self.rows)]
+        score = quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False})
+        line = {"x": {**score, "field": "low"}, "x2": {"field": "high"}}
+        plot = {
+            "width": 300,
+            "height": {"step": 26},
+            "encoding": {"y": name_of("run"), "color": name_of("run")},
+            "layer": [
+                {"mark": RULES, "encoding": line},
+                {"mark": DOTS, "encoding": {"x": score}},
+            ],
+        }
+        return [
+            Chart(
+                "bounds",
+                "Scores with their bounds over the listed pairs",
+                "Each measure has a dot for each run, on a line from the lower to the upper bound "
+                "over the listed pairs. Listed pairs are the pairs in the ranked lists of the run, "
+                "cut at the depth. If all of them are judged, the line is a point.",
+                by_measure(rows, plot),
+            )
+        ]
+
+    def warnings(self) -> list[str]:
+        return self.few_units_warnings()
 
 
-def _fill_defaults(inputs: Inputs, options: BoundsFields) -> BoundsOptions:
-    """Add the highest grade, and all runs of the direction, because the estimate uses them."""
-    pool = {run.name: run.sha256 for run in inputs.runs_of_direction()}
-    return {**options, "pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
-
-
-def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> BoundsResult:
-    depth = options["depth"]
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
+    depth = options.depth
     # If no run was selected, `inputs.runs` can contain runs that were added since the request.
-    names = sorted({*options["pool"], *(run.name for run in inputs.runs)})
+    names = sorted({*(options.pool or ()), *(run.name for run in inputs.runs)})
     all_runs = find_runs(inputs.benchmark, names, inputs.direction)
     lists = {run.name: ranked_lists(run, depth) for run in all_runs}
     runs = {run.name: lists[run.name] for run in inputs.runs}
-    measures = [parse_measure(name) for name in options["measures"]]
+    measures = [parse_measure(name) for name in options.measures]
     pool = gather_pool(lists, depth, inputs.judged, inputs.counted_originals)
-    grade = max(options["highest_grade"], inputs.judged.highest_gain)
+    grade = max(options.highest_grade or 0, inputs.judged.highest_gain)
     noise = noise_of_labels(
-        inputs, inputs.counted_originals, unit=options["unit"], number=DRAWS, seed=options["seed"]
+        inputs, inputs.counted_originals, unit=options.unit, number=DRAWS, seed=options.seed
     )
     rows: list[BoundsRow] = []
     judged: list[JudgedRow] = []
@@ -91,20 +240,20 @@ def _compute(inputs: Inputs, options: BoundsOptions, progress: Progress) -> Boun
         shares = [Measure("Judged", depth)]
         shares += [_judged_measure(measure, ranked.depth) for measure in measures]
         found = bound_scores(ranked, inputs.judged, [*measures, *shares], highest=grade)
-        corrected = corrected_bounds(noise, ranked, measures, options["confidence"])
+        corrected = corrected_bounds(noise, ranked, measures, options.confidence)
         rows += _bounds(name, ranked, inputs, measures, found, corrected)
-        judged.append({"run": name, **_judged(ranked, inputs, depth, found)})
-    _expect(rows, runs, pool, inputs, options)
+        judged.append(_judged(name, ranked, inputs, depth, found))
+    rows = _expect(rows, runs, pool, inputs, options)
     progress(len(runs), len(runs), "checking estimates")
-    return {
-        "depth": depth,
-        "highest_grade": grade,
-        **resampled_by(inputs, options["unit"]),
-        "confidence": options["confidence"],
-        "rows": rows,
-        "judged": judged,
-        "checks": _checks(pool, measures),
-    }
+    return Result(
+        depth=depth,
+        highest_grade=grade,
+        **resampled_by(inputs, options.unit),
+        confidence=options.confidence,
+        rows=rows,
+        judged=judged,
+        checks=_checks(pool, measures),
+    )
 
 
 def _bounds(
@@ -117,19 +266,17 @@ def _bounds(
 ) -> list[BoundsRow]:
     condensed = score_run(condense(ranked, inputs.judged), inputs.judged, measures)
     return [
-        {
-            "run": name,
-            "measure": str(measure),
-            "score": found.known.mean(measure).value,
-            "bounds": [found.lower.mean(measure).value, found.upper.mean(measure).value],
-            "bounds_corrected": corrected.get(measure),
-            "bounds_all": [found.lower_all.mean(measure).value, found.upper.mean(measure).value],
-            "judged_depth": measure.reads(ranked.depth),
-            "judged": found.known.mean(_judged_measure(measure, ranked.depth)).value,
-            "condensed": condensed.mean(measure).value,
-            "expected": None,
-            "expected_interval": None,
-        }
+        BoundsRow(
+            run=name,
+            measure=str(measure),
+            score=found.known.mean(measure).value,
+            bounds=[found.lower.mean(measure).value, found.upper.mean(measure).value],
+            bounds_corrected=corrected.get(measure),
+            bounds_all=[found.lower_all.mean(measure).value, found.upper.mean(measure).value],
+            judged_depth=measure.reads(ranked.depth),
+            judged=found.known.mean(_judged_measure(measure, ranked.depth)).value,
+            condensed=condensed.mean(measure).value,
+        )
         for measure in measures
     ]
 
@@ -139,16 +286,17 @@ def _judged_measure(measure: Measure, depth: int) -> Measure:
     return Measure("Judged", max(1, measure.reads(depth)))
 
 
-def _judged(ranked: RankedLists, inputs: Inputs, depth: int, found: Bounds) -> JudgedFigures:
+def _judged(name: str, ranked: RankedLists, inputs: Inputs, depth: int, found: Bounds) -> JudgedRow:
     unlisted = found.unlisted
-    return {
-        "judged": found.known.mean(Measure("Judged", depth)).value,
-        "unjudged_listed": int(found.listed.sum()),
-        "unjudged_unlisted": int(unlisted.sum()),
-        "unlisted_per_caption": float(unlisted.mean()) if len(unlisted) else None,
-        "bpref": float(bpref(ranked, inputs.judged).mean()),
-        "infap": float(inferred_ap(ranked, inputs.judged, depth).mean()),
-    }
+    return JudgedRow(
+        name,
+        found.known.mean(Measure("Judged", depth)).value,
+        int(found.listed.sum()),
+        int(unlisted.sum()),
+        float(unlisted.mean()) if len(unlisted) else None,
+        float(bpref(ranked, inputs.judged).mean()),
+        float(inferred_ap(ranked, inputs.judged, depth).mean()),
+    )
 
 
 def _expect(
@@ -156,26 +304,31 @@ def _expect(
     runs: dict[str, RankedLists],
     pool: PooledLabels,
     inputs: Inputs,
-    options: BoundsOptions,
-) -> None:
+    options: Options,
+) -> list[BoundsRow]:
     """Add an estimate to each row if the pool shows how often comparable pairs are relevant."""
-    measures = {row["measure"]: parse_measure(row["measure"]) for row in rows}
+    measures = {row.measure: parse_measure(row.measure) for row in rows}
     estimated = [measure for measure in measures.values() if measure.kind.can("expect")]
     chances = _chances(pool)
     if chances is None or not estimated:
-        return
+        return rows
     drawn: Drawing = {
-        "confidence": options["confidence"],
-        "clusters": inputs.clusters(options["unit"]),
-        "rng": np.random.default_rng(options["seed"]),
+        "confidence": options.confidence,
+        "clusters": inputs.clusters(options.unit),
+        "rng": np.random.default_rng(options.seed),
     }
-    for name, ranked in runs.items():
-        found = expect_scores(ranked, pool.labels, chances, estimated)
-        for row in rows:
-            values = found.get(measures[row["measure"]])
-            if row["run"] == name and values is not None:
-                interval = mean_interval(values, **drawn)
-                row["expected"], row["expected_interval"] = float(values.mean()), interval.ends
+    found = {
+        name: expect_scores(ranked, pool.labels, chances, estimated)
+        for name, ranked in runs.items()
+    }
+    expected: list[BoundsRow] = []
+    for row in rows:
+        values = found[row.run].get(measures[row.measure])
+        if values is not None:
+            ends = mean_interval(values, **drawn).ends
+            row = replace(row, expected=float(values.mean()), expected_interval=ends)  # noqa: PLW2901
+        expected.append(row)
+    return expected
 
 
 def _chances(pool: PooledLabels) -> FloatArray | None:
@@ -201,13 +354,13 @@ def _checks(pool: PooledLabels, measures: list[Measure]) -> list[CheckRow]:
     except ValueError:
         return []
     return [
-        {
-            "run": check.system,
-            "measure": str(measure),
-            "truth": check.truth[measure].value,
-            "known": check.known[measure].value,
-            "expected": check.expected[measure].value,
-        }
+        CheckRow(
+            check.system,
+            str(measure),
+            check.truth[measure].value,
+            check.known[measure].value,
+            check.expected[measure].value,
+        )
         for check in found
         if pool.is_unique(check.system).any()
         for measure in estimated
@@ -218,13 +371,10 @@ BOUNDS = Analysis(
     name="bounds",
     title="Bounds and bias",
     question="How far can a score be off because some ranked videos are unjudged?",
-    form=BoundsForm,
-    is_directed=True,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=few_units_warnings,
-    fill_defaults=_fill_defaults,
+    is_directed=True,
     notes=(
         "If all labels are right, the bounds are exact: some outcome of the unjudged pairs reaches "
         "each bound, and no outcome goes beyond it. Wrong labels move both bounds, so the true "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
-from django import forms
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
@@ -17,76 +17,222 @@ from evaluation.core.pools.history import (
 )
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.lab.analyses.fields import (
-    ShareMeasureField,
-    confidence_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
-)
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import PERCENT, Chart, bands, name_of, quantity
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
-from evaluation.lab.analyses.layouts import history as layout
-from evaluation.lab.analyses.layouts.history import (
-    DRAWN,
+from evaluation.lab.analyses.rows import Ends, Interval, Run, Score, Shown, as_json
+from evaluation.lab.analyses.stopping import (
     JUDGED,
-    AgreementRow,
-    HistoryResult,
-    ScoreRow,
-    SettledRow,
+    ORDER_WARNINGS,
+    DifferenceStopRow,
+    Stopping,
+    StoppingOptions,
+    StopRow,
+    arrived_labels,
+    stopping_rule,
 )
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.stopping import StoppingOptions, arrived_labels, stopping_rule
+from evaluation.lab.analyses.tables import Table
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
 # Largest distance of scores from their last values, by name.
 NEAR = {"within 5 points": 0.05, "within 2 points": 0.02, "within 1 point": 0.01}
+# More bands than this would cover the lines. With more runs, the chart of scores has no bands, and
+# the chart of the stopping rule is left out. The table of scores contains the intervals.
+BANDS_MAX = 8
+NOT_VALID = "The intervals of the stopping rule may therefore be wrong more often than stated."
+NOT_STARTED = (
+    "The stopping rule is not shown yet. It counts captions or videos in a fixed order, and the "
+    "first of them still has pairs to judge."
+)
+DRAWN_INSTEAD = (
+    "The stopping rule is therefore shown for a random order that is drawn with the seed. It "
+    "shows how many labels a campaign in random order would have needed."
+)
+
+Labels = Annotated[int, Shown("Labels", "count")]
 
 
-class HistoryForm(AnalysisForm):
-    measure = ShareMeasureField()
-    width = forms.FloatField(
-        label="Half-width of the interval (points)",
-        initial=2,
-        min_value=0.1,
-        max_value=50,
-        help_text="Judging can stop when the interval of a score is at most ± this number.",
-    )
-    order = forms.ChoiceField(
-        label="Order for the stopping rule",
-        required=False,
-        help_text="The rule determines when judging can stop. Automatic: the order of judging if "
-        "it was random, otherwise a random order that is drawn with the seed.",
-        choices=[
-            ("", "Automatic"),
-            (JUDGED, "Order of judging"),
-            (DRAWN, "Drawn at random with the seed"),
-        ],
-    )
-    unit = resampling_unit_field()
-    moments = forms.IntegerField(
-        label="Number of checkpoints",
-        initial=20,
-        min_value=2,
-        max_value=100,
-        help_text="The judgments are divided into this number of equal parts. The scores are "
-        "computed after each part.",
-    )
-    confidence = confidence_field()
-    resamples = resamples_field(1000)
-    seed = seed_field()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(StoppingOptions):
+    measure: options.ShareMeasure = "C@5"
+    moments: Annotated[
+        int,
+        Option(
+            "Number of checkpoints",
+            "The judgments are divided into this number of equal parts. The scores are "
+            "computed after each part.",
+            low=2,
+            high=100,
+        ),
+    ] = 20
+    resamples: options.NumberOfResamples = 1000
 
 
-class HistoryOptions(StoppingOptions):
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """The score of a run after a number of labels."""
+
+    labels: Labels
+    run: Run
+    score: Annotated[Score, Shown("Score, %", "percent")]
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementRow:
+    """The agreement after a number of labels."""
+
+    labels: Labels
+    pairs: Annotated[int, Shown("Pairs", "count")]
+    several: Annotated[
+        int, Shown("Labelled several times", "count", "number of pairs with several labels")
+    ]
+    alpha: Annotated[Score, Shown("Krippendorff’s alpha", "number")]
+    interval: Annotated[Ends | None, Shown("{interval}, pairs resampled", "number")]
+
+
+@dataclass(frozen=True, slots=True)
+class SettledRow:
+    """The number of labels after which scores or their order no longer changed."""
+
+    what: Annotated[str, Shown("{measure} of all runs")]
+    labels: Annotated[int, Shown("Labels needed", "count")]
+    share: Annotated[float, Shown("Share of all labels, %", "percent")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    stopping: Stopping
     measure: str
-    moments: int
+    scores: list[ScoreRow]
+    agreement: list[AgreementRow]
+    settled: list[SettledRow]
+
+    @property
+    def stopping_unit(self) -> str:
+        return self.stopping.unit.capitalize()
+
+    def tables(self) -> list[Table]:
+        return [
+            self.table(
+                "settled",
+                "Labels until scores stopped changing",
+                SettledRow,
+                self.settled,
+                note="Each row shows the number of labels from which all scores stayed within a "
+                "distance of their last values, or from which the runs kept their last order. The "
+                "last values are unknown during a campaign, so these numbers are not a stopping "
+                "rule.",
+            ),
+            *(table for table in self._stopping_tables() if table.rows),
+            self.table("scores", f"{self.measure} by number of labels", ScoreRow, self.scores),
+            self.table(
+                "agreement",
+                "Agreement by number of labels",
+                AgreementRow,
+                self.agreement,
+                note="Agreement of the planned labels of each pair on whether it is relevant. A "
+                "third label is requested only if two labels differ, which makes alpha of all "
+                "labels too high.",
+            ),
+        ]
+
+    def _stopping_tables(self) -> list[Table]:
+        stopping, columns = self.stopping, "what units labels share interval final"
+        return [
+            self.table(
+                "stop-scores",
+                f"Stopping rule: labels until the interval of {self.measure} is ± "
+                f"{stopping.width:g} points",
+                StopRow,
+                [row for row in stopping.rows if row.other is None],
+                note=self._order_note(),
+                columns=columns,
+            ),
+            self.table(
+                "stop-differences",
+                f"Stopping rule: labels until one run certainly has the higher {self.measure}",
+                DifferenceStopRow,
+                [row for row in stopping.rows if row.other is not None],
+                note="A dash means that the interval always contained 0. The row then has the last "
+                "interval.",
+                columns=columns,
+            ),
+        ]
+
+    def _order_note(self) -> str:
+        stopping, rate = self.stopping, 100 * (1 - self.confidence)
+        order = "in the order of judging" if stopping.order == JUDGED else "in a random order"
+        return (
+            f"The rule uses {stopping.seen:,} of {stopping.units:,} {stopping.unit}, {order}. Each "
+            "one is used only after it is judged completely. The probability that any interval in "
+            f"the two tables is ever wrong is at most {rate:.3g} %, however often they are "
+            "examined. A dash means that the interval was never narrow enough. The row then has "
+            "the last interval."
+        )
+
+    def warnings(self) -> list[str]:
+        stopping = self.stopping
+        warnings = [ORDER_WARNINGS[reason] for reason in stopping.doubts]
+        if not stopping.seen:
+            warnings.append(NOT_STARTED)
+        elif warnings:
+            warnings.append(NOT_VALID if stopping.order == JUDGED else DRAWN_INSTEAD)
+        return warnings + self.few_units_warnings()
+
+    def charts(self) -> list[Chart]:
+        scores = as_json(self.scores)
+        if len({row.run for row in self.scores}) > BANDS_MAX:
+            scores = [{**row, "interval": None} for row in scores]
+        charts = [
+            Chart(
+                "scores",
+                f"{self.measure} while labels arrived",
+                "A line for each run over the number of labels, within the band of its interval. "
+                "If a part of a line is flat, these labels did not change the score.",
+                _band(scores, "score", self.measure, PERCENT, name_of("run")),
+            )
+        ]
+        path = self.stopping.path
+        if 0 < len({row.run for row in path}) <= BANDS_MAX:
+            charts.append(
+                Chart(
+                    "stopping",
+                    f"Interval of {self.measure} by the stopping rule",
+                    "A line for each run over the number of labels, within the band of its "
+                    "interval. The intervals become narrower until all pairs are judged.",
+                    _band(path, "score", self.measure, PERCENT, name_of("run")),
+                )
+            )
+        if any(row.alpha is not None for row in self.agreement):
+            charts.append(
+                Chart(
+                    "alpha",
+                    "Agreement while labels arrived",
+                    "A line over the number of labels, within the band of its interval, which "
+                    "becomes narrower.",
+                    _band(self.agreement, "alpha", "Krippendorff’s alpha", ".2f", None),
+                )
+            )
+        return charts
 
 
-def _compute(inputs: Inputs, options: HistoryOptions, progress: Progress) -> HistoryResult:
+def _band(
+    rows: list[Any], key: str, title: str, form: str, colour: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return lines, each within the band of its interval."""
+    labels = quantity("labels", "Labels", axis={"format": ",d", "tickMinStep": 1})
+    height = quantity(key, title, axis={"format": form}, scale={"zero": False})
+    return bands(rows, labels, height, colour, "interval")
+
+
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     judgments, labels = inputs.judgments, arrived_labels(inputs)
     total = len(judgments.ids)
-    checkpoints = np.unique(np.linspace(0, total, options["moments"] + 1).round().astype(np.int64))
+    checkpoints = np.unique(np.linspace(0, total, options.moments + 1).round().astype(np.int64))
     rows: list[ScoreRow] = []
     agreement: list[AgreementRow] = []
     size = {"n_queries": inputs.benchmark.n_queries, "n_videos": inputs.benchmark.n_videos}
@@ -111,20 +257,20 @@ def _compute(inputs: Inputs, options: HistoryOptions, progress: Progress) -> His
     )
     for number, (known, answers) in enumerate(zip(for_captions, answered, strict=True)):
         progress(number, len(checkpoints), "replaying labels")
-        rng = np.random.default_rng(options["seed"])
+        rng = np.random.default_rng(options.seed)
         checkpoint = replace(answers, judged=known.judged)
-        values = inputs.values(_judged_at(checkpoint, inputs), options["measure"])
+        values = inputs.values(_judged_at(checkpoint, inputs), options.measure)
         rows += _scores(checkpoint, values, inputs, options, rng)
         agreement.append(_agreement(checkpoint, options, rng))
-    return {
-        "stopping": stopping_rule(inputs, options, values, labels),
-        "measure": options["measure"],
-        "confidence": options["confidence"],
-        **resampled_by(inputs, options["unit"]),
-        "scores": rows,
-        "agreement": agreement,
-        "settled": _settled(checkpoints, rows, len(inputs.runs)),
-    }
+    return Result(
+        stopping=stopping_rule(inputs, options, values, labels),
+        measure=options.measure,
+        confidence=options.confidence,
+        **resampled_by(inputs, options.unit),
+        scores=rows,
+        agreement=agreement,
+        settled=_settled(checkpoints, rows, len(inputs.runs)),
+    )
 
 
 def _settled(checkpoints: IntArray, rows: list[ScoreRow], n_runs: int) -> list[SettledRow]:
@@ -132,14 +278,14 @@ def _settled(checkpoints: IntArray, rows: list[ScoreRow], n_runs: int) -> list[S
 
     With several runs, the last row is for their order. Return no rows if there is no score.
     """
-    if not rows or rows[0]["score"] is None:
+    if not rows or rows[0].score is None:
         return []
-    scores = np.array([row["score"] for row in rows]).reshape(len(checkpoints), n_runs)
+    scores = np.array([row.score for row in rows]).reshape(len(checkpoints), n_runs)
     found = [(what, settled_from(checkpoints, scores, near)) for what, near in NEAR.items()]
     if n_runs > 1:
         found.append(("same order", order_settled_from(checkpoints, scores)))
     total = max(1, int(checkpoints[-1]))
-    return [{"what": what, "labels": at, "share": at / total} for what, at in found]
+    return [SettledRow(what, at, at / total) for what, at in found]
 
 
 def _judged_at(checkpoint: Checkpoint, inputs: Inputs) -> Judged:
@@ -151,49 +297,43 @@ def _scores(
     checkpoint: Checkpoint,
     values: dict[str, FloatArray],
     inputs: Inputs,
-    options: HistoryOptions,
+    options: Options,
     rng: np.random.Generator,
 ) -> list[ScoreRow]:
     rows: list[ScoreRow] = []
     for run, own in values.items():
         interval = mean_interval(
             own,
-            options["resamples"],
+            options.resamples,
             rng=rng,
-            confidence=options["confidence"],
-            clusters=inputs.clusters(options["unit"]),
+            confidence=options.confidence,
+            clusters=inputs.clusters(options.unit),
         )
         score = float(own.mean()) if len(own) else None
-        rows.append(
-            {"labels": checkpoint.labels, "run": run, "score": score, "interval": interval.ends}
-        )
+        rows.append(ScoreRow(checkpoint.labels, run, score, interval.ends))
     return rows
 
 
-def _agreement(
-    checkpoint: Checkpoint, options: HistoryOptions, rng: np.random.Generator
-) -> AgreementRow:
+def _agreement(checkpoint: Checkpoint, options: Options, rng: np.random.Generator) -> AgreementRow:
     interval = alpha_interval(
-        checkpoint.opinions, options["resamples"], rng=rng, confidence=options["confidence"]
+        checkpoint.opinions, options.resamples, rng=rng, confidence=options.confidence
     )
-    return {
-        "labels": checkpoint.labels,
-        "pairs": checkpoint.opinions.n_pairs,
-        "several": checkpoint.opinions.n_multiply_labelled,
-        "alpha": krippendorff_alpha(checkpoint.opinions).value,
-        "interval": interval.ends,
-    }
+    return AgreementRow(
+        checkpoint.labels,
+        checkpoint.opinions.n_pairs,
+        checkpoint.opinions.n_multiply_labelled,
+        krippendorff_alpha(checkpoint.opinions).value,
+        interval.ends,
+    )
 
 
 HISTORY = Analysis(
     name="history",
     title="Scores while labels arrived",
     question="How many labels would have been enough?",
-    form=HistoryForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=layout.warnings,
     needs_labels=True,
     reads_judgments=True,
     notes=(

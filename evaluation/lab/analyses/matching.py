@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from django import forms
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.halves import split_in_half
-from evaluation.lab.analyses.fields import MeasuresField, seed_field
-from evaluation.lab.analyses.forms import AnalysisForm
-from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.layouts import matching as layout
-from evaluation.lab.analyses.layouts.matching import (
-    TOO_FEW,
-    CurveFigures,
-    CurveRow,
-    HalfRow,
-    MatchingResult,
-    MatchingScore,
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    LINES,
+    ORIGINAL_POSITIVES,
+    Chart,
+    melt,
+    name_of,
+    quantity,
+    spec,
 )
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.old_results import mean_of
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.rows import MeasureName, Run, Score, Shown, mean_of
+from evaluation.lab.analyses.tables import Table
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
 if TYPE_CHECKING:
@@ -33,28 +34,181 @@ if TYPE_CHECKING:
 
 # The similarity of equal captions, which match at any threshold.
 EQUAL = 1.0
+CURVES = {"precision": "Precision", "recall": "Recall", "alpha": "Alpha"}
+TOO_FEW = (
+    "The videos were split into two halves, and in at least one of them annotators judged no pair "
+    "relevant, apart from the original positives. Therefore no similarity can be chosen on one "
+    "half and tested on the other, and only equal captions match. To match similar captions, too, "
+    "enter a similarity."
+)
 
 
-class MatchingForm(AnalysisForm):
-    measures = MeasuresField(shares=True)
-    threshold = forms.FloatField(
-        label="Minimum similarity",
-        required=False,
-        min_value=0.02,
-        max_value=1,
-        help_text="At 1 only equal captions match. If empty, the similarity with the highest "
-        "alpha on one half of the videos is used, and all figures are from the other half.",
-    )
-    seed = seed_field()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    measures: options.ShareMeasures = ("C@1", "C@5", "C@10", "AP")
+    threshold: Annotated[
+        float | None,
+        Option(
+            "Minimum similarity",
+            "At 1 only equal captions match. If empty, the similarity with the highest "
+            "alpha on one half of the videos is used, and all figures are from the other half.",
+            low=0.02,
+            high=1,
+        ),
+    ] = None
+    seed: options.Seed = 0
 
 
-class MatchingOptions(TypedDict):
-    measures: list[str]
-    threshold: float | None
-    seed: int
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """The figures of the labels from matching captions."""
+
+    precision: Annotated[Score, Shown("Precision, %", "percent")]
+    recall: Annotated[float, Shown("Recall, %", "percent")]
+    f1: Annotated[float, Shown("F1, %", "percent")]
+    alpha: Annotated[float, Shown("Alpha", "number", "that of captions and annotators")]
 
 
-def _compute(inputs: Inputs, options: MatchingOptions, progress: Progress) -> MatchingResult:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveRow(Quality):
+    """The quality at one threshold."""
+
+    threshold: Annotated[float, Shown("Minimum similarity", "number")]
+    labelled: Annotated[
+        int,
+        Shown(
+            "Matching pairs",
+            "count",
+            "number of matching pairs, which therefore count as relevant",
+        ),
+    ]
+    correct: Annotated[
+        int,
+        Shown("Of these, relevant", "count", "number of these that annotators judged relevant"),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfRow(Quality):
+    """The contents of a half of the videos, and the quality on it at the chosen threshold."""
+
+    videos: Annotated[int, Shown("Videos", "count")]
+    captions: Annotated[int, Shown("Captions", "count")]
+    pairs: Annotated[int, Shown("Judged pairs", "count")]
+    relevant: Annotated[int, Shown("Relevant", "count")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedHalfRow(HalfRow):
+    used: Annotated[str, Shown("Used for")]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingScore:
+    """Three scores of a run: by original positives, by matching captions and by annotators."""
+
+    run: Run
+    measure: MeasureName
+    original: Annotated[Score, Shown(f"{ORIGINAL_POSITIVES}, %", "percent")]
+    matched: Annotated[Score, Shown("Matched captions, %", "percent")]
+    labelled: Annotated[Score, Shown("Annotators, %", "percent")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.Result):
+    """The quality of labels from matching captions, and the scores of runs by these labels."""
+
+    pairs: Annotated[int, Shown(doc="number of compared pairs")]
+    relevant: Annotated[int, Shown(doc="number of these that annotators judged relevant")]
+    threshold: Annotated[float, Shown(doc="the chosen threshold")]
+    curve: Annotated[list[CurveRow], Shown(doc="the quality by threshold")]
+    choosing: Annotated[
+        HalfRow | None, Shown(doc="a half; null if the threshold was not chosen on a half")
+    ]
+    reporting: Annotated[HalfRow | None, Shown(doc="the other half")]
+    too_few: bool
+    scores: list[MatchingScore]
+
+    def tables(self) -> list[Table]:
+        tables = [
+            self.table(
+                "scores",
+                f"Scores by matching captions, minimum similarity {self.threshold:g}",
+                MatchingScore,
+                self.scores,
+                note=self._caption_note(),
+            ),
+            self.table(
+                "curve",
+                "Labels from captions compared with human labels",
+                CurveRow,
+                self._shown_curve,
+                note=f"{self.pairs:,} judged pairs"
+                + (" of the half that was not used for choosing" if self.reporting else "")
+                + ", without the original positives. Annotators judged "
+                f"{self.relevant:,} of them relevant.",
+                columns="threshold labelled correct precision recall f1 alpha",
+            ),
+        ]
+        if self.choosing and self.reporting:
+            tables.insert(0, self._halves(self.choosing, self.reporting))
+        return tables
+
+    def _halves(self, choosing: HalfRow, reporting: HalfRow) -> Table:
+        return self.table(
+            "halves",
+            f"The two halves of the videos, at similarity {self.threshold:g}",
+            UsedHalfRow,
+            [
+                UsedHalfRow(used="Choosing the similarity", **asdict(choosing)),
+                UsedHalfRow(used="All other figures", **asdict(reporting)),
+            ],
+            note="Each video is in one half with all its captions. A pair is left out here if "
+            "its caption and its video are in different halves. The figures of the first row "
+            "tend to be too high, because the similarity with the highest alpha on these pairs was "
+            "chosen.",
+            columns="used videos captions pairs relevant precision recall f1 alpha",
+        )
+
+    def _caption_note(self) -> str:
+        half = self.reporting
+        if half is None:
+            return (
+                "Scores are means over all captions. The similarity was not chosen by the labels."
+            )
+        return (
+            f"Scores are means over the {half.captions:,} captions of the {half.videos:,} videos "
+            "that were not used to choose the similarity. The ranked lists contain the videos of "
+            "both halves."
+        )
+
+    @property
+    def _shown_curve(self) -> list[CurveRow]:
+        """The curve, with null as the precision of thresholds at which no pair matches."""
+        return [row if row.labelled else replace(row, precision=None) for row in self.curve]
+
+    def charts(self) -> list[Chart]:
+        rows = melt(self._shown_curve, "threshold", CURVES, "value", "what")
+        return [
+            Chart(
+                "curve",
+                "Matching captions compared with human labels",
+                "Three lines show precision, recall and alpha at each minimum similarity.",
+                spec(
+                    rows,
+                    LINES,
+                    x=quantity("threshold", "Minimum similarity"),
+                    y=quantity("value", "Share, or alpha", axis={"format": ".1f"}),
+                    color=name_of("what", order=list(CURVES.values())),
+                ),
+            )
+        ]
+
+    def warnings(self) -> list[str]:
+        return [TOO_FEW] if self.too_few else []
+
+
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     # The module for sparse matrices is imported only here, because this takes a tenth of a second.
     from evaluation.core.texts.similarity import match_captions
 
@@ -62,22 +216,26 @@ def _compute(inputs: Inputs, options: MatchingOptions, progress: Progress) -> Ma
     progress(0, 2, "comparing captions")
     similarity = match_captions(inputs.captions, inputs.original, codes)
     progress(1, 2, "scoring runs")
-    if not options["threshold"] and (found := _on_halves(inputs, options, codes, similarity)):
+    if not options.threshold and (found := _on_halves(inputs, options, codes, similarity)):
         return found
-    threshold = options["threshold"] or EQUAL
+    threshold = options.threshold or EQUAL
     everything = np.ones(inputs.benchmark.n_queries, dtype=np.bool_)
-    return {
-        **_figures(_quality(codes, similarity, inputs), threshold),
-        "choosing": None,
-        "reporting": None,
-        "too_few": not options["threshold"],
-        "scores": _scores(inputs, codes, similarity >= threshold, everything, options),
-    }
+    quality = _quality(codes, similarity, inputs)
+    return Result(
+        pairs=quality.judged,
+        relevant=quality.relevant,
+        threshold=threshold,
+        curve=_curve_of(quality),
+        choosing=None,
+        reporting=None,
+        too_few=not options.threshold,
+        scores=_scores(inputs, codes, similarity >= threshold, everything, options),
+    )
 
 
 def _on_halves(
-    inputs: Inputs, options: MatchingOptions, codes: IntArray, similarity: FloatArray
-) -> MatchingResult | None:
+    inputs: Inputs, options: Options, codes: IntArray, similarity: FloatArray
+) -> Result | None:
     """Choose the threshold on half of the videos, and report on the other half.
 
     Return None if a half has no relevant pair, because precision and recall are undefined then.
@@ -85,7 +243,7 @@ def _on_halves(
     unit, space = inputs.first_videos, inputs.benchmark.pair_space
     n_units = max(space.n_videos, int(unit.max(initial=-1)) + 1)
     queries, videos = space.decode(codes)
-    halves = split_in_half(n_units, rng=np.random.default_rng(options["seed"]))
+    halves = split_in_half(n_units, rng=np.random.default_rng(options.seed))
     choosing, reporting = (
         _quality(codes[pairs], similarity[pairs], inputs)
         for pairs in halves.pairs(unit[queries], videos)
@@ -94,13 +252,16 @@ def _on_halves(
         return None
     threshold = float(choosing.thresholds[choosing.best].round(2))
     reported = ~halves.choosing
-    return {
-        **_figures(reporting, threshold),
-        "choosing": _half(halves.choosing, choosing, threshold, inputs),
-        "reporting": _half(reported, reporting, threshold, inputs),
-        "too_few": False,
-        "scores": _scores(inputs, codes, similarity >= threshold, reported[unit], options),
-    }
+    return Result(
+        pairs=reporting.judged,
+        relevant=reporting.relevant,
+        threshold=threshold,
+        curve=_curve_of(reporting),
+        choosing=_half(halves.choosing, choosing, threshold, inputs),
+        reporting=_half(reported, reporting, threshold, inputs),
+        too_few=False,
+        scores=_scores(inputs, codes, similarity >= threshold, reported[unit], options),
+    )
 
 
 def _quality(codes: IntArray, similarity: FloatArray, inputs: Inputs) -> MatchQuality:
@@ -109,44 +270,35 @@ def _quality(codes: IntArray, similarity: FloatArray, inputs: Inputs) -> MatchQu
     return score_matches(codes, similarity, inputs.judged)
 
 
-def _figures(quality: MatchQuality, threshold: float) -> CurveFigures:
-    return {
-        "pairs": quality.judged,
-        "relevant": quality.relevant,
-        "threshold": threshold,
-        "curve": _curve_of(quality),
-    }
-
-
 def _half(part: BoolArray, quality: MatchQuality, threshold: float, inputs: Inputs) -> HalfRow:
     """Return the contents of a half and its figures at the chosen threshold.
 
     part: bool [n_units], the units in the half.
     """
-    row = next(row for row in _curve_of(quality) if row["threshold"] == threshold)
-    return {
-        "videos": int(np.count_nonzero(part[: inputs.benchmark.n_videos])),
-        "captions": int(np.count_nonzero(part[inputs.first_videos])),
-        "pairs": quality.judged,
-        "relevant": quality.relevant,
-        "precision": row["precision"],
-        "recall": row["recall"],
-        "f1": row["f1"],
-        "alpha": row["alpha"],
-    }
+    row = next(row for row in _curve_of(quality) if row.threshold == threshold)
+    return HalfRow(
+        videos=int(np.count_nonzero(part[: inputs.benchmark.n_videos])),
+        captions=int(np.count_nonzero(part[inputs.first_videos])),
+        pairs=quality.judged,
+        relevant=quality.relevant,
+        precision=row.precision,
+        recall=row.recall,
+        f1=row.f1,
+        alpha=row.alpha,
+    )
 
 
 def _curve_of(quality: MatchQuality) -> list[CurveRow]:
     return [
-        {
-            "threshold": threshold,
-            "precision": float(quality.precision[place]),
-            "recall": float(quality.recall[place]),
-            "f1": float(quality.f1[place]),
-            "alpha": float(quality.alpha[place]),
-            "labelled": int(quality.labelled[place]),
-            "correct": int(quality.correct[place]),
-        }
+        CurveRow(
+            threshold=threshold,
+            precision=float(quality.precision[place]),
+            recall=float(quality.recall[place]),
+            f1=float(quality.f1[place]),
+            alpha=float(quality.alpha[place]),
+            labelled=int(quality.labelled[place]),
+            correct=int(quality.correct[place]),
+        )
         for place, threshold in enumerate(quality.thresholds.round(2).tolist())
     ]
 
@@ -163,13 +315,13 @@ def _scores(
     codes: IntArray,
     matches: BoolArray,
     captions: BoolArray,
-    options: MatchingOptions,
+    options: Options,
 ) -> list[MatchingScore]:
     """Return the mean scores over some captions. captions: which ones, bool [n_queries].
 
     The ranked lists contain the videos of both halves.
     """
-    measures = [parse_measure(name) for name in options["measures"]]
+    measures = [parse_measure(name) for name in options.measures]
     matched = _labels(codes, matches, inputs)
     rows: list[MatchingScore] = []
     for run, ranked in inputs.ranked.items():
@@ -178,13 +330,13 @@ def _scores(
             for judged in (inputs.original, matched, inputs.judged)
         )
         rows += [
-            {
-                "run": run,
-                "measure": str(measure),
-                "original": mean_of(original.per_query(measure)[captions]),
-                "matched": mean_of(by_captions.per_query(measure)[captions]),
-                "labelled": mean_of(labelled.per_query(measure)[captions]),
-            }
+            MatchingScore(
+                run,
+                str(measure),
+                mean_of(original.per_query(measure)[captions]),
+                mean_of(by_captions.per_query(measure)[captions]),
+                mean_of(labelled.per_query(measure)[captions]),
+            )
             for measure in measures
         ]
     return rows
@@ -194,11 +346,9 @@ MATCHING = Analysis(
     name="matching",
     title="Labels from matching captions",
     question="Could word matching between captions replace human labels?",
-    form=MatchingForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=lambda result: [TOO_FEW] if result["too_few"] else [],
     needs_labels=True,
     needs_originals=True,
     notes=(

@@ -3,127 +3,217 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
-from django import forms
 
 from evaluation.core.pools.judging_orders import STRATEGIES
 from evaluation.core.pools.leave_out import gather_pool
 from evaluation.core.pools.replay import Budget, Replay, replay_seeds
 from evaluation.core.relevance.measures import parse_measure
-from evaluation.lab.analyses.fields import ShareMeasureField, depth_field, seed_field
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import PERCENT, Chart, bands, name_of, quantity
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.layouts import replay as layout
-from evaluation.lab.analyses.layouts.replay import (
-    STRATEGY,
-    BudgetRow,
-    EnoughRow,
-    ReplayResult,
-    SpreadFigures,
-)
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.old_results import Ends
+from evaluation.lab.analyses.intervals import tau_note, without_tau
+from evaluation.lab.analyses.rows import Ends, Shown
+from evaluation.lab.analyses.tables import Table
 from hearth.shared.errors import InvalidInput
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
 SEEDS_MAX = 200
 # The quantiles over the replays at which a band begins and ends.
 BAND_SHARES = (0.05, 0.95)
+STRATEGY = {
+    "depth": "by depth (best rank first)",
+    "uniform": "at random",
+    "move-to-front": "move to front",
+    "max-mean": "bandit, highest mean",
+    "thompson": "bandit, Thompson",
+}
 
 
-class ReplayForm(AnalysisForm):
-    measure = ShareMeasureField()
-    depth = depth_field()
-    error = forms.FloatField(
-        label="Tolerated error (points)",
-        initial=0.5,
-        min_value=0,
-        max_value=100,
-        help_text="The largest tolerated difference of a system’s score by some of the labels from "
-        "its score by all labels.",
-    )
-    seeds = forms.IntegerField(
-        label="Replays per order",
-        initial=20,
-        min_value=1,
-        max_value=SEEDS_MAX,
-        help_text="How often judging in each order is simulated. Each replay draws the random part "
-        "of the order again.",
-    )
-    seed = seed_field()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    measure: options.ShareMeasure = "C@5"
+    depth: options.Depth = 10
+    error: Annotated[
+        float,
+        Option(
+            "Tolerated error (points)",
+            "The largest tolerated difference of a system’s score by some of the labels from "
+            "its score by all labels.",
+            low=0,
+            high=100,
+        ),
+    ] = 0.5
+    seeds: Annotated[
+        int,
+        Option(
+            "Replays per order",
+            "How often judging in each order is simulated. Each replay draws the random part "
+            "of the order again.",
+            low=1,
+            high=SEEDS_MAX,
+        ),
+    ] = 20
+    seed: options.Seed = 0
 
 
-class ReplayOptions(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnoughRow:
+    """The smallest budget of judged pairs with which no error exceeds the tolerated error.
+
+    Figures are medians over the replays of one order, and the band of the middle 90 % of the
+    replays.
+    """
+
+    strategy: Annotated[str, Shown("Order of the pairs", write=STRATEGY.__getitem__)]
+    share: Annotated[
+        float | None, Shown("Share of the pool, %", "percent", "the judged share of the pool")
+    ]
+    share_band: Annotated[Ends | None, Shown("Band, %", "percent")]
+    pairs: Annotated[float | None, Shown("Pairs judged", "count")]
+    pairs_band: Ends | None
+    positives: Annotated[float | None, Shown("Relevant pairs", "count")]
+    positives_band: Annotated[Ends | None, Shown("Band", "count")]
+    tau: Annotated[
+        float | None,
+        Shown(
+            "Kendall’s tau with the ranking by all labels",
+            "number",
+            "Kendall's tau with the ranking by all labels; null if undefined in all replays",
+        ),
+    ]
+    tau_band: Annotated[Ends | None, Shown("Band of tau", "number")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetRow(EnoughRow):
+    """One budget of judged pairs."""
+
+    error: Annotated[
+        float | None,
+        Shown("Largest error, points", "percent", "the largest error of a system's score"),
+    ]
+    error_band: Annotated[Ends | None, Shown("Band of the error, points", "percent")]
+
+
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
     measure: str
-    depth: int
     error: float
     seeds: int
-    seed: int
+    systems: int
+    rows: list[BudgetRow]
+    enough: list[EnoughRow]
+
+    @property
+    def replays(self) -> str:
+        if self.seeds == 1:
+            return "One replay of each order."
+        return (
+            f"Medians of {self.seeds} replays of each order. A band contains the middle 90 % of "
+            "them."
+        )
+
+    def tables(self) -> list[Table]:
+        without = without_tau(self.systems, "tau", "tau_band")
+        return [
+            self.table(
+                "enough",
+                f"Smallest number of judged pairs with errors of {self.measure} up to "
+                f"{self.error:g} points",
+                EnoughRow,
+                self.enough,
+                note=f"{self.replays} The smallest number of a replay is the number of judged "
+                f"pairs from which on no system has an error above {self.error:g} points. Only "
+                "the numbers in the table “All budgets” were tried, so a smaller number between "
+                "two of them may be enough.",
+                without=without,
+            ),
+            self.table(
+                "budgets",
+                "All budgets",
+                BudgetRow,
+                self.rows,
+                note=f"{self.replays} {tau_note(self.systems)}".strip(),
+                columns="strategy share pairs positives positives_band error error_band tau "
+                "tau_band",
+                without=without,
+            ),
+        ]
+
+    def charts(self) -> list[Chart]:
+        return [
+            Chart(
+                "error",
+                f"Error of {self.measure} by the judged share",
+                "A line for each order: the median of its replays, within the band of the middle "
+                "90 % of them. The error is the largest difference between a system’s score and "
+                "its score by all labels. It is zero when all pairs are judged.",
+                self._lines(quantity("error", "Largest error", axis={"format": ".1%"})),
+            ),
+            Chart(
+                "positives",
+                "Relevant pairs found",
+                "A rising line for each order, within its band: the number of relevant pairs that "
+                "are judged.",
+                self._lines(quantity("positives", "Relevant")),
+            ),
+        ]
+
+    def _lines(self, height: dict[str, Any]) -> dict[str, Any]:
+        """Return a line of medians for each order, within the band of its replays."""
+        share = quantity("share", "Share of the pool judged", axis={"format": PERCENT})
+        order = name_of("strategy", "Order", order=list(STRATEGY.values()))
+        return bands(self.rows, share, height, order, f"{height['field']}_band")
 
 
-def _compute(inputs: Inputs, options: ReplayOptions, progress: Progress) -> ReplayResult:
-    pool = gather_pool(inputs.ranked, options["depth"], inputs.judged, inputs.counted_originals)
-    measure = parse_measure(options["measure"])
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
+    pool = gather_pool(inputs.ranked, options.depth, inputs.judged, inputs.counted_originals)
+    measure = parse_measure(options.measure)
     rows: list[BudgetRow] = []
     enough: list[EnoughRow] = []
     for number, (name, strategy) in enumerate(STRATEGIES.items()):
         progress(number, len(STRATEGIES), f"replaying {STRATEGY[name]}")
-        rng = np.random.default_rng(options["seed"])
+        rng = np.random.default_rng(options.seed)
         try:
-            (found,) = replay_seeds(
-                pool, measure, {name: strategy}, seeds=options["seeds"], rng=rng
-            )
+            (found,) = replay_seeds(pool, measure, {name: strategy}, seeds=options.seeds, rng=rng)
         except ValueError as error:
             raise InvalidInput(str(error)) from error
-        rows += [
-            _budget_row(name, budgets)
-            for budgets in zip(*(replayed.budgets for replayed in found), strict=True)
-        ]
-        enough.append(
-            {"strategy": name, **_spread([_enough(replayed, options) for replayed in found])}
-        )
-    return {
-        "measure": options["measure"],
-        "error": options["error"],
-        "seeds": options["seeds"],
-        "systems": len(inputs.runs),
-        "rows": rows,
-        "enough": enough,
-    }
+        for budgets in zip(*(replayed.budgets for replayed in found), strict=True):
+            largest, band = _median_and_band([budget.error for budget in budgets])
+            rows.append(
+                BudgetRow(strategy=name, **_spread(budgets), error=largest, error_band=band)
+            )
+        smallest = [_enough(replayed, options) for replayed in found]
+        enough.append(EnoughRow(strategy=name, **_spread(smallest)))
+    return Result(options.measure, options.error, options.seeds, len(inputs.runs), rows, enough)
 
 
-def _enough(found: Replay, options: ReplayOptions) -> Budget:
+def _enough(found: Replay, options: Options) -> Budget:
     """Return the smallest sufficient budget.
 
     This is the whole pool if no smaller budget is sufficient, because all labels give exact scores.
     """
-    return found.enough(options["error"] / 100) or found.budgets[-1]
+    return found.enough(options.error / 100) or found.budgets[-1]
 
 
-def _budget_row(name: str, budgets: Sequence[Budget]) -> BudgetRow:
-    error, error_band = _median_and_band([budget.error for budget in budgets])
-    return {"strategy": name, **_spread(budgets), "error": error, "error_band": error_band}
-
-
-def _spread(budgets: Sequence[Budget]) -> SpreadFigures:
+def _spread(budgets: Sequence[Budget]) -> dict[str, Any]:
     """Return medians and bands over the seeds."""
-    share, share_band = _median_and_band([budget.share for budget in budgets])
-    pairs, pairs_band = _median_and_band([budget.pairs for budget in budgets])
-    positives, positives_band = _median_and_band([budget.positives for budget in budgets])
-    taus = [budget.tau.value for budget in budgets if budget.tau.value is not None]
-    tau, tau_band = _median_and_band(taus)
-    return {
-        "share": share,
-        "share_band": share_band,
-        "pairs": pairs,
-        "pairs_band": pairs_band,
-        "positives": positives,
-        "positives_band": positives_band,
-        "tau": tau,
-        "tau_band": tau_band,
+    values: dict[str, list[float]] = {
+        "share": [budget.share for budget in budgets],
+        "pairs": [budget.pairs for budget in budgets],
+        "positives": [budget.positives for budget in budgets],
+        "tau": [budget.tau.value for budget in budgets if budget.tau.value is not None],
     }
+    spread: dict[str, Any] = {}
+    for name, found in values.items():
+        spread[name], spread[f"{name}_band"] = _median_and_band(found)
+    return spread
 
 
 def _median_and_band(values: Sequence[float]) -> tuple[float | None, Ends | None]:
@@ -139,10 +229,9 @@ REPLAY = Analysis(
     name="replay",
     title="Cheaper pools",
     question="Which pairs should be judged first, and how many would have been enough?",
-    form=ReplayForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
     runs_needed=2,
     needs_labels=True,
     notes=(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NotRequired
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
-from django import forms
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.positives import positives_per_query
@@ -21,70 +20,195 @@ from evaluation.core.statistics.slices import (
     slice_means,
     spearman,
 )
-from evaluation.lab.analyses.fields import (
-    ResamplingOptions,
-    ShareMeasureField,
-    confidence_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    PERCENT,
+    Chart,
+    dots,
+    horizontal_labels,
+    quantity,
+    step,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
+    Method,
     count_units,
     method_of,
     resampled_by,
 )
-from evaluation.lab.analyses.layouts import slices as layout
-from evaluation.lab.analyses.layouts.slices import (
-    AGREEMENT,
-    COMPARED_MAX,
-    LENGTH,
-    SLICED,
-    TAGS,
-    TAGS_MAX,
-    SliceDifference,
-    SliceRow,
-    SlicesResult,
+from evaluation.lab.analyses.rows import (
+    Interval,
+    PointsInterval,
+    Run,
+    RunCorrelation,
+    Score,
+    Shown,
+    as_json,
 )
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.old_results import RunCorrelation
+from evaluation.lab.analyses.tables import Table
 from evaluation.release.selectors import label_set_labels
 from hearth.shared.errors import Conflict, InvalidInput
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
+from hearth.shared.words import counted
 from pooling.core.readers.tags import NO_TAG
 from pooling.selectors.metadata import tagged_queries, tags_sha256
 
+LENGTH, POSITIVES, TAGS, AGREEMENT = "length", "positives", "tags", "agreement"
+SLICED = {
+    LENGTH: "Words in the caption",
+    POSITIVES: "Positives of the caption",
+    TAGS: "Tags of the caption",
+    AGREEMENT: "Agreement on the caption’s pairs",
+}
+TAGS_MAX = 30
+# With more runs there are too many pairs for a table.
+COMPARED_MAX = 6
 # Names of the results of `annotator_agreement`, in order: AGREE, DIFFER, NO_REPEATED_LABELS.
 AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")
 
 
-class SlicesForm(AnalysisForm):
-    measure = ShareMeasureField()
-    by = forms.ChoiceField(label="Slice by", choices=list(SLICED.items()), initial=LENGTH)
-    bins = forms.IntegerField(
-        label="Number of slices",
-        initial=6,
-        min_value=2,
-        max_value=30,
-        help_text="Only for slices by length or positives. By tags, there is a slice for each of "
-        f"the {TAGS_MAX} most frequent tags. By agreement, there are three slices.",
-    )
-    unit = resampling_unit_field()
-    confidence = confidence_field()
-    resamples = resamples_field(1000)
-    seed = seed_field()
-
-
-class SlicesOptions(ResamplingOptions):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Resampling):
     """tags_sha256: present if the captions are sliced by tags."""
+
+    measure: options.ShareMeasure = "C@5"
+    by: Annotated[str, Option("Slice by", choices=SLICED)] = LENGTH
+    bins: Annotated[
+        int,
+        Option(
+            "Number of slices",
+            "Only for slices by length or positives. By tags, there is a slice for each of "
+            f"the {TAGS_MAX} most frequent tags. By agreement, there are three slices.",
+            low=2,
+            high=30,
+        ),
+    ] = 6
+    resamples: options.NumberOfResamples = 1000
+    tags_sha256: str | None = None
+
+    def filled(self, inputs: Inputs) -> Options:
+        """Add the hash of the tags if the captions are sliced by tags.
+
+        Raises `InvalidInput` for slices by tags if there are no tags, and for slices by agreement
+        if there is no label set.
+        """
+        if self.by == AGREEMENT and inputs.label_set is None:
+            raise InvalidInput("Agreement needs a label set. Select one under “Labels”.")
+        if self.by != TAGS:
+            return self
+        if not inputs.benchmark.tags.exists():
+            raise InvalidInput(
+                f"{inputs.benchmark.key} has no tags. A lead can import them under “Captions and "
+                "videos”, and an operator with the command import_tags."
+            )
+        return replace(self, tags_sha256=tags_sha256(inputs.benchmark))
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRow:
+    """The mean score of a run in one slice."""
+
+    run: Run
+    slice: Annotated[str, Shown("{sliced}")]
+    captions: Annotated[int, Shown("Captions", "count")]
+    units: Annotated[int, Shown("Videos", "count", "number of resampling units in the slice")]
+    mean: Annotated[Score, Shown("Mean, %", "percent")]
+    interval: Interval
+    method: Method
+
+
+@dataclass(frozen=True, slots=True)
+class SliceDifference:
+    """The difference of two runs in one slice."""
+
+    slice: Annotated[str, Shown("{sliced}")]
+    first: Run
+    second: Annotated[str, Shown("Minus run")]
+    difference: Annotated[float, Shown("Difference, points", "points")]
+    interval: PointsInterval
+    p_holm: Annotated[float, Shown("p (Holm, whole table)", "p")]
+    p_randomisation: Annotated[float, Shown("p, randomisation", "p")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    """The scores in each slice of the captions."""
 
     measure: str
     by: str
-    bins: int
-    tags_sha256: NotRequired[str]
+    slices: Annotated[list[str], Shown(doc="names of the slices, in order")]
+    left_out: Annotated[int, Shown(doc="number of unused tags")]
+    rows: list[SliceRow]
+    correlations: list[RunCorrelation]
+    differences: list[SliceDifference]
+
+    @property
+    def sliced(self) -> str:
+        return SLICED[self.by]
+
+    def tables(self) -> list[Table]:
+        left_out = counted(self.left_out, "other tag")
+        verb = "is" if self.left_out == 1 else "are"
+        tables = [
+            self.table(
+                "slices",
+                f"{self.measure} by {self.sliced.lower()}",
+                SliceRow,
+                self.rows,
+                note=f"Only the {TAGS_MAX} tags with the most captions are used. {left_out} {verb} "
+                "left out."
+                if self.left_out
+                else "",
+                without=() if self.by_video else ("units",),
+            )
+        ]
+        if self.differences:
+            tables.append(self._differences())
+        # Tags and agreement are not numbers, so they have no correlations.
+        if self.correlations:
+            title = f"Correlation of the number of {self.sliced.lower()} with its score"
+            names = "run spearman kendall"
+            tables.append(
+                self.table("correlations", title, RunCorrelation, self.correlations, columns=names)
+            )
+        return tables
+
+    def _differences(self) -> Table:
+        slices = len({row.slice for row in self.differences})
+        pairs = counted(len(self.differences) // slices, "pair")
+        left_out = len({row.run for row in self.rows}) > COMPARED_MAX
+        return self.table(
+            "differences",
+            "Differences between every two systems in each slice",
+            SliceDifference,
+            self.differences,
+            note=f"Holm’s correction covers the {counted(len(self.differences), 'test')} of this "
+            f"table: {counted(slices, 'slice')} by {pairs} of systems."
+            + (f" Only the first {COMPARED_MAX} runs are compared." if left_out else ""),
+        )
+
+    def charts(self) -> list[Chart]:
+        if self.by in (TAGS, AGREEMENT):
+            runs = {row.run for row in self.rows}
+            place, at = "y", horizontal_labels("slice", self.slices, len(runs))
+        else:
+            place, at = "x", step("slice", self.sliced, sort=self.slices)
+        score = quantity("mean", self.measure, axis={"format": PERCENT})
+        return [
+            Chart(
+                "slices",
+                f"{self.measure} by {self.sliced.lower()}",
+                "Each slice has a dot for each run, on a line that shows its interval.",
+                dots(as_json(self.rows), place, at, score),
+            )
+        ]
+
+    def warnings(self) -> list[str]:
+        groups = [(row.slice, row.units) for row in self.rows]
+        return self.few_units_warnings() or self.few_in_groups_warnings(groups, "slice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,81 +223,58 @@ class Slicing:
     attribute: IntArray | None = None
 
 
-def _fill_defaults(inputs: Inputs, options: SlicesOptions) -> SlicesOptions:
-    """Add the hash of the tags if the captions are sliced by tags.
-
-    Raises `InvalidInput` for slices by tags if there are no tags, and for slices by agreement if
-    there is no label set.
-    """
-    if options["by"] == AGREEMENT and inputs.label_set is None:
-        raise InvalidInput("Agreement needs a label set. Select one under “Labels”.")
-    if options["by"] != TAGS:
-        return options
-    if not inputs.benchmark.tags.exists():
-        raise InvalidInput(
-            f"{inputs.benchmark.key} has no tags. A lead can import them under “Captions and "
-            "videos”, and an operator with the command import_tags."
-        )
-    return {**options, "tags_sha256": tags_sha256(inputs.benchmark)}
-
-
-def _compute(inputs: Inputs, options: SlicesOptions, progress: Progress) -> SlicesResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     slicing = _slicing(inputs, options)
     tagged, attribute = slicing.tagged, slicing.attribute
-    clusters = inputs.clusters(options["unit"])
-    rng = np.random.default_rng(options["seed"])
+    clusters = inputs.clusters(options.unit)
+    rng = np.random.default_rng(options.seed)
     rows: list[SliceRow] = []
     correlations: list[RunCorrelation] = []
-    values_by_run = inputs.values(inputs.judged, options["measure"])
+    values_by_run = inputs.values(inputs.judged, options.measure)
     for done, (name, values) in enumerate(values_by_run.items()):
         progress(done, len(inputs.runs), "scoring slices")
         found = slice_means(
             values[tagged.queries],
             tagged.groups,
             tagged.names,
-            options["resamples"],
+            options.resamples,
             rng=rng,
-            confidence=options["confidence"],
+            confidence=options.confidence,
             clusters=None if clusters is None else clusters[tagged.queries],
         )
         rows += [
-            {
-                "run": name,
-                "slice": part.name,
-                "captions": part.n,
-                "units": count_units(clusters, tagged.queries[tagged.groups == number]),
-                "mean": part.mean.value,
-                "interval": part.interval.ends,
-                "method": method_of(part.interval),
-            }
+            SliceRow(
+                name,
+                part.name,
+                part.n,
+                count_units(clusters, tagged.queries[tagged.groups == number]),
+                part.mean.value,
+                part.interval.ends,
+                method_of(part.interval),
+            )
             for number, part in enumerate(found)
         ]
         if attribute is not None:
-            correlations.append(
-                {
-                    "run": name,
-                    "spearman": spearman(attribute, values).value,
-                    "kendall": kendall_tau_b(attribute, values).value,
-                }
-            )
-    return {
-        "measure": options["measure"],
-        "by": options["by"],
-        "confidence": options["confidence"],
-        "slices": list(tagged.names),
-        "left_out": tagged.left_out,
-        **resampled_by(inputs, options["unit"]),
-        "rows": rows,
-        "correlations": correlations,
-        "differences": _differences(values_by_run, tagged, clusters, options, rng),
-    }
+            rho, tau = spearman(attribute, values).value, kendall_tau_b(attribute, values).value
+            correlations.append(RunCorrelation(rho, tau, name))
+    return Result(
+        measure=options.measure,
+        by=options.by,
+        confidence=options.confidence,
+        slices=list(tagged.names),
+        left_out=tagged.left_out,
+        **resampled_by(inputs, options.unit),
+        rows=rows,
+        correlations=correlations,
+        differences=_differences(values_by_run, tagged, clusters, options, rng),
+    )
 
 
 def _differences(
     values_by_run: dict[str, FloatArray],
     tagged: Tagged,
     clusters: IntArray | None,
-    options: SlicesOptions,
+    options: Options,
     rng: np.random.Generator,
 ) -> list[SliceDifference]:
     """Compare the first `COMPARED_MAX` runs with each other in each slice.
@@ -192,33 +293,33 @@ def _differences(
             continue
         compared = compare_systems(
             values[:, queries],
-            options["resamples"],
+            options.resamples,
             rng=rng,
-            confidence=options["confidence"],
+            confidence=options.confidence,
             clusters=own,
         )
         found += compared
         slices += [title] * len(compared)
     return [
-        {
-            "slice": title,
-            "first": names[row.system],
-            "second": names[row.other],
-            "difference": row.difference.mean,
-            "interval": row.difference.interval.ends,
-            "p_holm": row.adjusted,
-            "p_randomisation": row.difference.randomisation.p,
-        }
+        SliceDifference(
+            title,
+            names[row.system],
+            names[row.other],
+            row.difference.mean,
+            row.difference.interval.ends,
+            row.adjusted,
+            row.difference.randomisation.p,
+        )
         for title, row in zip(slices, adjust_together(found), strict=True)
     ]
 
 
-def _slicing(inputs: Inputs, options: SlicesOptions) -> Slicing:
+def _slicing(inputs: Inputs, options: Options) -> Slicing:
     """Return the slices. Raises `Conflict` if the tags have been replaced since the request."""
-    by, n_queries = options["by"], inputs.benchmark.n_queries
+    by, n_queries = options.by, inputs.benchmark.n_queries
     if by == TAGS:
         tags = tagged_queries(inputs.benchmark)
-        if tags_sha256(inputs.benchmark) != options["tags_sha256"]:
+        if tags_sha256(inputs.benchmark) != options.tags_sha256:
             raise Conflict(
                 "The tags have been replaced since the request. Request the analysis again."
             )
@@ -227,12 +328,12 @@ def _slicing(inputs: Inputs, options: SlicesOptions) -> Slicing:
     if by == AGREEMENT:
         return Slicing(Tagged(all_captions, _agreement(inputs), AGREEMENT_NAMES, left_out=0))
     attribute = inputs.caption_lengths if by == LENGTH else positives_per_query(inputs.judged)
-    bins = cut_by_quantiles(attribute, options["bins"])
+    bins = cut_by_quantiles(attribute, options.bins)
     return Slicing(Tagged(all_captions, bins.groups, bins.names, left_out=0), attribute)
 
 
 def _agreement(inputs: Inputs) -> IntArray:
-    assert inputs.label_set is not None  # noqa: S101 - checked by `_fill_defaults`
+    assert inputs.label_set is not None  # noqa: S101 - checked by `Options.filled`
     labels = label_set_labels(inputs.label_set)
     return annotator_agreement(
         inputs.benchmark.pair_space.queries(labels.codes),
@@ -247,12 +348,9 @@ SLICES = Analysis(
     title="Scores by slices of captions",
     question="Do scores depend on the length of captions, their number of positives, their tags, "
     "or the agreement of annotators?",
-    form=SlicesForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    fill_defaults=_fill_defaults,
-    tables=layout.tables,
-    charts=layout.charts,
-    warnings=layout.warnings,
     notes=(
         "By length or positives, slices have about the same number of captions. But captions with "
         "equal values are always in the same slice.",

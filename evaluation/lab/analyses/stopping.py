@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 
@@ -17,33 +18,118 @@ from evaluation.core.statistics.sequential import (
     difference_sequence,
     first_stop,
 )
-from evaluation.lab.analyses.fields import ResamplingOptions
+from evaluation.lab.analyses import options
 from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
-from evaluation.lab.analyses.layouts.history import (
-    DRAWN,
-    IMPORTED,
-    JUDGED,
-    PRIORITISED,
-    SHARED,
-    PathRow,
-    Stopping,
-    StopRow,
-)
+from evaluation.lab.analyses.rows import Ends, Shown
+from hearth.shared.options import Option
 from pooling.selectors.captions import first_equal_captions
 
 # Enough points for a smooth band.
 PATH_POINTS = 60
 
 
-class StoppingOptions(ResamplingOptions):
-    """width: the half-width of an interval at which judging can stop, in points.
+JUDGED, DRAWN = "judged", "drawn"
+IMPORTED, PRIORITISED, SHARED = "imported", "prioritised", "shared"
+ORDER_WARNINGS = {
+    IMPORTED: "Imported judgments are in the order of their file, which may not be random.",
+    PRIORITISED: "A campaign assigned the top results of a run first, so its order is not random.",
+    SHARED: "Captions with equal texts were judged together, so they are not in random order.",
+}
 
-    order: `JUDGED` or `DRAWN`. If empty, it is `JUDGED` if pairs were judged in random order, else
-    `DRAWN`.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppingOptions(options.Resampling):
+    """If `order` is empty, it is `JUDGED` if pairs were judged in random order, else `DRAWN`."""
+
+    width: Annotated[
+        float,
+        Option(
+            "Half-width of the interval (points)",
+            "Judging can stop when the interval of a score is at most ± this number.",
+            low=0.1,
+            high=50,
+        ),
+    ] = 2
+    order: Annotated[
+        str,
+        Option(
+            "Order for the stopping rule",
+            "The rule determines when judging can stop. Automatic: the order of judging if "
+            "it was random, otherwise a random order that is drawn with the seed.",
+            choices={
+                "": "Automatic",
+                JUDGED: "Order of judging",
+                DRAWN: "Drawn at random with the seed",
+            },
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StopRow:
+    """The first time that a stopping rule is met: units, labels, and share of all labels.
+
+    The three numbers are null if the rule is never met.
     """
 
-    width: float
+    run: str
+    other: Annotated[
+        str | None, Shown(doc="the second run of a difference; null for the score of `run`")
+    ]
+    units: Annotated[int | None, Shown("{stopping_unit} needed", "count")]
+    labels: Annotated[int | None, Shown("Labels needed", "count")]
+    share: Annotated[float | None, Shown("Share of all labels, %", "percent")]
+    interval: Annotated[
+        Ends,
+        Shown("Interval at the stop, %", "percent", "the one at that time, or else the last one"),
+    ]
+    final: Annotated[float, Shown("Final score, %", "percent", "the last value")]
+
+    @property
+    def what(self) -> Annotated[str, Shown("Run")]:
+        return self.run if self.other is None else f"{self.run} − {self.other}"
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceStopRow(StopRow):
+    """How the table of differences shows a row."""
+
+    interval: Annotated[Ends, Shown("Interval at the stop, points", "points")]
+    final: Annotated[float, Shown("Final difference, points", "points")]
+
+    @property
+    def what(self) -> Annotated[str, Shown("Difference")]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class PathRow:
+    """The estimate of a run's score after a number of labels, with its interval."""
+
+    labels: int
+    run: str
+    score: float
+    interval: Ends
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """The stopping rule, for an order of the units (`JUDGED` or `DRAWN`)."""
+
+    unit: str
     order: str
+    doubts: Annotated[
+        list[str],
+        Shown(doc="reasons why the units may not have been judged in random order"),
+    ]
+    width: Annotated[
+        float, Shown(doc="half-width of an interval at which judging can stop, in points")
+    ]
+    units: Annotated[int, Shown(doc="number of units with pairs to judge")]
+    seen: Annotated[int, Shown(doc="number of these that are used")]
+    labels: Annotated[int, Shown(doc="number of all answers")]
+    rows: list[StopRow]
+    path: list[PathRow]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,24 +171,24 @@ def stopping_rule(
     values: the final value of each query by run, float64 [n_queries]. labels: the result of
     `arrived_labels`.
     """
-    clusters = inputs.clusters(options["unit"])
+    clusters = inputs.clusters(options.unit)
     n_queries = inputs.benchmark.n_queries
     unit_of_query = np.arange(n_queries) if clusters is None else dense_groups(clusters, n_queries)
     reasons = _order_warnings(inputs)
-    order = options["order"] or (DRAWN if reasons else JUDGED)
+    order = options.order or (DRAWN if reasons else JUDGED)
     found = _ordered(inputs, options, order, unit_of_query, labels)
     sequences = StoppingSequences(values, unit_of_query, found, options)
-    return {
-        "unit": CAPTIONS if clusters is None else VIDEOS,
-        "order": order,
-        "doubts": reasons,
-        "width": options["width"],
-        "units": len(found.groups),
-        "seen": found.seen,
-        "labels": labels.answers,
-        "rows": sequences.rows(labels.answers),
-        "path": sequences.path(),
-    }
+    return Stopping(
+        unit=CAPTIONS if clusters is None else VIDEOS,
+        order=order,
+        doubts=reasons,
+        width=options.width,
+        units=len(found.groups),
+        seen=found.seen,
+        labels=labels.answers,
+        rows=sequences.rows(labels.answers),
+        path=sequences.path(),
+    )
 
 
 def _order_warnings(inputs: Inputs) -> list[str]:
@@ -132,7 +218,7 @@ def _ordered(
     if order == JUDGED:
         found = order_as_judged(labels.pair_of, unit_of, waiting)
         return replace(found, labels=labels.answer_of[found.labels - 1] + 1)
-    rng = np.random.default_rng(options["seed"])
+    rng = np.random.default_rng(options.seed)
     return order_at_random(labels.pair_of, unit_of, waiting, rng, labels.answer_of)
 
 
@@ -170,7 +256,7 @@ class StoppingSequences:
         order: GroupOrder,
         options: StoppingOptions,
     ) -> None:
-        self._order, self._width = order, options["width"] / 100
+        self._order, self._width = order, options.width / 100
         self._values = values
         self._sums = {
             run: np.bincount(unit_of_query, weights=own)[order.groups]
@@ -179,7 +265,7 @@ class StoppingSequences:
         self._sizes = np.bincount(unit_of_query)[order.groups]
         self._n_queries = len(unit_of_query)
         self._pairs = list(combinations(values, 2))
-        self._alpha = (1 - options["confidence"]) / max(1, len(values) + len(self._pairs))
+        self._alpha = (1 - options.confidence) / max(1, len(values) + len(self._pairs))
         self._scores = {run: self._sequence(run) for run in values} if order.seen else {}
 
     def _sequence(self, run: str, other: str | None = None) -> ConfidenceSequence:
@@ -228,26 +314,26 @@ class StoppingSequences:
         at = (stop or self._order.seen) - 1
         labels = int(self._order.labels[at]) if stop else None
         final = self._values[run] if other is None else self._values[run] - self._values[other]
-        return {
-            "run": run,
-            "other": other,
-            "units": stop,
-            "labels": labels,
-            "share": None if labels is None else labels / n_labels,
-            "interval": [float(sequence.low[at]), float(sequence.high[at])],
-            "final": float(final.mean()),
-        }
+        return StopRow(
+            run,
+            other,
+            stop,
+            labels,
+            None if labels is None else labels / n_labels,
+            [float(sequence.low[at]), float(sequence.high[at])],
+            float(final.mean()),
+        )
 
     def path(self) -> list[PathRow]:
         """Return `PATH_POINTS` points of each run's band, evenly spread over the units."""
         places = np.unique(np.linspace(0, self._order.seen - 1, PATH_POINTS).astype(np.int64))
         return [
-            {
-                "labels": int(self._order.labels[at]),
-                "run": run,
-                "score": float(sequence.estimate[at]),
-                "interval": [float(sequence.low[at]), float(sequence.high[at])],
-            }
+            PathRow(
+                int(self._order.labels[at]),
+                run,
+                float(sequence.estimate[at]),
+                [float(sequence.low[at]), float(sequence.high[at])],
+            )
             for run, sequence in self._scores.items()
             for at in places.tolist()
         ]
