@@ -16,7 +16,7 @@ from evaluation.lab.analyses import options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import PERCENT, Chart, bands, name_of, quantity
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.intervals import tau_note, without_tau
+from evaluation.lab.analyses.intervals import hides_tau, tau_note
 from evaluation.lab.analyses.rows import Ends, Shown
 from evaluation.lab.analyses.tables import Table
 from hearth.shared.errors import InvalidInput
@@ -120,7 +120,7 @@ class Result(results.Result):
         )
 
     def tables(self) -> list[Table]:
-        without = without_tau(self.systems, "tau", "tau_band")
+        without = ("tau", "tau_band") if hides_tau(self.systems) else ()
         return [
             self.table(
                 "enough",
