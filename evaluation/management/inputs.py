@@ -1,4 +1,4 @@
-"""Options of commands for the labels and runs that an analysis or a comparison uses."""
+"""Options of commands for label sets, and for the labels and runs that an analysis uses."""
 
 from __future__ import annotations
 
@@ -7,11 +7,35 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from evaluation.models import LabelSet
+from evaluation.release.selectors import LATEST, get_published
 from evaluation.release.services import update_requested_draft
 from hearth.accounts.actors import OPERATOR
+from hearth.shared.commands import HearthCommand
 from hearth.shared.progress import Progress
 from pooling.models import Benchmark
 from pooling.selectors.benchmarks import get_benchmark
+
+
+class LabelSetCommand(HearthCommand):
+    """A command for one published label set of a benchmark."""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        # The option --version replaces that of Django.
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument(
+            "--version",
+            dest="label_set",
+            default=LATEST,
+            help="label set: latest or a version number; default: latest",
+        )
+
+    @staticmethod
+    def label_set(options: dict[str, Any]) -> LabelSet:
+        return get_published(get_benchmark(options["key"]), options["label_set"])
 
 
 def add_input_options(parser: CommandParser, default_runs: str = "all") -> None:

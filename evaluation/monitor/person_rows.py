@@ -11,7 +11,7 @@ from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
-from evaluation.core.people.figures import Flag, PersonCounts, PersonFigures
+from evaluation.core.people.figures import Flag, PersonFigures
 from evaluation.core.people.pace import NOT_TIMED
 from evaluation.monitor.charts import utc
 from evaluation.monitor.selectors import (
@@ -46,31 +46,16 @@ COLUMNS = [
     *NUMBERS,
     Column("seen", "Last answer", "time"),
 ]
-NO_COUNTS = PersonCounts(
-    answers=0,
-    counted=0,
-    relevant=0,
-    surplus=0,
-    gold=0,
-    right=0,
-    compared=0,
-    equal=0,
-    timed=0,
-    compared_all=0,
-    equal_all=0,
-    too_fast=0,
-    hours=0.0,
+# The CSV file has these columns in this order.
+COUNTS = (
+    "answers counted relevant surplus gold right compared equal timed compared_all equal_all "
+    "too_fast"
+).split()
+NO_COUNTS = {**dict.fromkeys(COUNTS, 0), "hours": 0.0}
+SHARES = ("seconds", "accuracy", "accuracy_low", "accuracy_high")
+NO_ANSWERS = cast(
+    PersonFigures, {**NO_COUNTS, **dict.fromkeys(SHARES), "accuracy_labels": 0, "last_at": 0}
 )
-NO_ANSWERS = PersonFigures(
-    **NO_COUNTS,
-    seconds=None,
-    accuracy=None,
-    accuracy_low=None,
-    accuracy_high=None,
-    accuracy_labels=0,
-    last_at=0,
-)
-
 
 # The names of the flags on pages. On screen, gold items in a campaign are control pairs.
 FLAG_NAMES = {flag: str(flag) for flag in Flag} | {Flag.LOW_GOLD: "control pairs wrong"}

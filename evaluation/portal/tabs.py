@@ -26,96 +26,53 @@ class TabLink:
     current: str
 
 
+def set_of(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
 TABS = (
     Tab("Overview", "benchmark"),
     Tab(
         "Captions and videos",
         "benchmark-captions",
-        frozenset(
-            {
-                "benchmark-videos",
-                "caption",
-                "video",
-                "captions-update",
-                "equal-captions",
-                "train-captions-upload",
-                "train-captions-delete",
-                "tags-upload",
-                "videos-add",
-                "video-addresses-upload",
-            }
+        set_of(
+            "benchmark-videos caption video captions-update equal-captions "
+            "train-captions-upload train-captions-delete tags-upload videos-add "
+            "video-addresses-upload"
         ),
     ),
     Tab(
         "Runs",
         "benchmark-runs",
-        frozenset(
-            {
-                "run-upload",
-                "run",
-                "run-change",
-                "run-delete",
-                "results",
-                "benchmark-run-uploads",
-                "run-upload-refuse",
-            }
+        set_of(
+            "run-upload run run-change run-delete results benchmark-run-uploads run-upload-refuse"
         ),
     ),
     Tab(
         "Proxies",
         "proxies",
-        frozenset({"proxy", "proxy-compute", "proxy-upload", "embeddings-upload", "proxy-delete"}),
+        set_of("proxy proxy-compute proxy-upload embeddings-upload proxy-delete"),
     ),
     Tab(
         "Pools and campaigns",
         "benchmark-campaigns",
-        frozenset(
-            {
-                "pool-build",
-                "pool-preview",
-                "pool-delete",
-                "campaign-delete",
-                "campaign-open",
-                "ordering-open",
-                "judgments-upload",
-                "judgments-plan",
-                "campaign",
-                "campaign-people",
-                "campaign-person",
-                "campaign-policy",
-                "campaign-members",
-                "judgments-reopen",
-                "desk",
-                "desk-pair",
-                "desk-rulings",
-            }
+        set_of(
+            "pool-build pool-preview pool-delete campaign-delete campaign-open "
+            "ordering-open judgments-upload judgments-plan campaign campaign-people "
+            "campaign-person campaign-policy campaign-members judgments-reopen desk "
+            "desk-pair desk-rulings"
         ),
     ),
-    Tab("Labels", "benchmark-labels", frozenset({"labels-publish", "label-set", "label-set-diff"})),
-    Tab("Analyses", "analyses", frozenset({"analysis", "compare"})),
+    Tab("Labels", "benchmark-labels", set_of("labels-publish label-set label-set-diff")),
+    Tab("Analyses", "analyses", set_of("analysis compare")),
     Tab("People", "benchmark-people", for_leads=True),
     Tab(
         "Settings",
         "benchmark-settings",
-        frozenset(
-            {
-                "benchmark-change",
-                "public-page",
-                "benchmark-delete",
-                "recent-uploads",
-                "webhooks",
-                "guidelines",
-                "guideline",
-                "guideline-write",
-                "gold",
-                "gold-upload",
-                "gold-order",
-                "gold-pair",
-                "gold-item",
-                "training",
-                "training-person",
-                "training-comment",
-            }
+        set_of(
+            "benchmark-change public-page benchmark-delete recent-uploads webhooks "
+            "guidelines guideline guideline-write gold gold-upload gold-order gold-pair "
+            "gold-item training training-person training-comment"
         ),
     ),
 )

@@ -7,27 +7,19 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from evaluation.management.inputs import LabelSetCommand
 from evaluation.release.exports import FORMATS, ExportOptions
-from evaluation.release.selectors import LATEST, get_published
 from evaluation.release.services import export_label_set
 from hearth.accounts.actors import OPERATOR
-from hearth.shared.commands import HearthCommand
 from hearth.shared.files import write_output
 from hearth.shared.options import add_options, read_options
-from pooling.selectors.benchmarks import get_benchmark
 
 
-class Command(HearthCommand):
+class Command(LabelSetCommand):
     help = "Write a label set as a file for other programs."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument(
-            "--version",
-            dest="label_set",
-            default=LATEST,
-            help="label set: latest or a version number; default: latest",
-        )
+        super().add_arguments(parser)
         parser.add_argument(
             "--format", required=True, choices=tuple(FORMATS), help="format of the file"
         )
@@ -36,12 +28,8 @@ class Command(HearthCommand):
         )
         add_options(parser, ExportOptions)
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        # This command has its own option --version, which replaces that of Django.
-        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
-
     def run(self, **options: Any) -> dict[str, Any]:
-        label_set = get_published(get_benchmark(options["key"]), options["label_set"])
+        label_set = self.label_set(options)
         chosen = read_options(ExportOptions, options)
         pieces = export_label_set(
             label_set=label_set, format=options["format"], options=chosen, by=OPERATOR

@@ -9,34 +9,22 @@ from django.core.management.base import CommandParser
 
 from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import compute_paper
-from evaluation.release.selectors import LATEST, get_published
+from evaluation.management.inputs import LabelSetCommand
 from hearth.accounts.actors import OPERATOR
-from hearth.shared.commands import HearthCommand
 from hearth.shared.files import write_output
-from pooling.selectors.benchmarks import get_benchmark
 
 
-class Command(HearthCommand):
+class Command(LabelSetCommand):
     help = "Write LaTeX tables, a methods paragraph and BibTeX about a label set."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument(
-            "--version",
-            dest="label_set",
-            default=LATEST,
-            help="label set: latest or a version number; default: latest",
-        )
+        super().add_arguments(parser)
         parser.add_argument(
             "--output", type=Path, required=True, metavar="FILE", help="zip archive to write"
         )
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        # This command has its own option --version, which replaces that of Django.
-        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
-
     def run(self, **options: Any) -> dict[str, Any]:
-        label_set = get_published(get_benchmark(options["key"]), options["label_set"])
+        label_set = self.label_set(options)
         stored = compute_paper(label_set=label_set, by=OPERATOR, progress=self.progress)
         plan = plan_paper(label_set)
         with write_output(options["output"]) as out:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, cast
+
 import numpy as np
 
 from evaluation.core.arrays import BoolArray
@@ -13,7 +16,6 @@ from evaluation.core.people.agreement import (
 from evaluation.core.people.agreement_figures import (
     RESAMPLES,
     AgreementFigures,
-    LabelAgreement,
     Opinions,
     Resampling,
 )
@@ -39,8 +41,9 @@ OF_FIRST_LABELS = (
     "alpha_interval_pairs",
     "ac1",
     "ac1_interval",
+    "alpha_level",
 )
-OF_ALL_LABELS = ("agreement", "pairwise_agreement")
+OF_ALL_LABELS = ("multiply_labelled", "agreement", "pairwise_agreement")
 
 
 def compute_agreement(
@@ -89,28 +92,17 @@ def compute_agreement(
 
 def _summary(figures: AgreementFigures) -> AgreementSummary:
     """Return the figures at the top of a report, and the reasons for those that are null."""
-    first, every = figures["first_labels"], figures["all_labels"]
-    return {
-        "multiply_labelled": every["multiply_labelled"],
-        "agreement": every["agreement"],
-        "pairwise_agreement": every["pairwise_agreement"],
-        "first_two_agreement": first["pairwise_agreement"],
-        "alpha": first["alpha"],
-        "alpha_interval": first["alpha_interval"],
-        "alpha_annotator_interval": first["alpha_annotator_interval"],
-        "alpha_interval_pairs": first["alpha_interval_pairs"],
-        "ac1": first["ac1"],
-        "ac1_interval": first["ac1_interval"],
-        "alpha_level": first["alpha_level"],
-        "undefined": {
-            name: labels["undefined"][key]
-            for name, (labels, key) in _sources(figures).items()
-            if key in labels["undefined"]
-        },
+    sources = _sources(figures)
+    found: dict[str, Any] = {name: labels[key] for name, (labels, key) in sources.items()}
+    found["undefined"] = {
+        name: labels["undefined"][key]
+        for name, (labels, key) in sources.items()
+        if key in labels["undefined"]
     }
+    return cast(AgreementSummary, found)
 
 
-def _sources(figures: AgreementFigures) -> dict[str, tuple[LabelAgreement, str]]:
+def _sources(figures: AgreementFigures) -> dict[str, tuple[Mapping[str, Any], str]]:
     """Return the source of each figure of the summary.
 
     A source is the figures of the planned labels or of all labels, and the key of the figure there.
