@@ -147,6 +147,18 @@ def test_scores_are_stored_once_per_label_set(scored: EvaluatedRuns) -> None:
     assert by_original.scores == with_reasons(only(scored).original)
 
 
+def test_measures_with_parameters_are_keys_of_the_scores(scored: EvaluatedRuns) -> None:
+    names = ["nDCG@10", "nDCG@10(gain=linear)", "nDCG(exp)", "nDCG(gain=exp)"]
+    benchmark = Benchmark.objects.get()
+    found = only(evaluate_runs(benchmark=benchmark, measures=names, by=OPERATOR)).labelled
+    assert found is not None
+    assert list(found) == names
+    assert found[names[0]] == found[names[1]]
+    assert found[names[2]] == found[names[3]]
+    with pytest.raises(InvalidInput, match="needs labels and lists of moments"):
+        evaluate_runs(benchmark=benchmark, measures=["R@1(tIoU>=0.5)"], by=OPERATOR)
+
+
 def test_labels_are_named_by_version(scored: EvaluatedRuns, tmp_path: Path) -> None:
     benchmark = Benchmark.objects.get()
     add_judgments(tmp_path, benchmark, [("c1", "v0", "c", 1)])
