@@ -17,7 +17,7 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.pair_charts import pair_charts
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, load_proxies
 from evaluation.lab.analyses.results import Tabled
-from evaluation.lab.analyses.rows import Ends, Score, Shown
+from evaluation.lab.analyses.rows import CoefficientInterval, Score, Shown
 from hearth.shared.progress import Progress
 
 # The items that a correlation is computed over, by the direction of retrieval.
@@ -44,7 +44,7 @@ class CorrelationRow:
     proxies: list[str]
     direction: Annotated[str, Shown("Over", key="over", write=OVER.__getitem__)]
     correlation: Annotated[Score, Shown("Mean correlation", "coefficient")]
-    interval: Annotated[Ends | None, Shown("{interval}", "coefficient")]
+    interval: CoefficientInterval
     queries: Annotated[int, Shown("Videos or captions", "count")]
     left_out: Annotated[int, Shown("Left out", "count")]
 

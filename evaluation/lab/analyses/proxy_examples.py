@@ -5,62 +5,167 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
+from typing import Annotated
 
 import numpy as np
-from django import forms
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.graded.examples import highest, widest_spreads
-from evaluation.lab.analyses.fields import proxies_field, seed_field
-from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.layouts import proxy_examples as layout
-from evaluation.lab.analyses.layouts.proxy_examples import (
-    DIFFER,
-    DIFFER_JUDGED,
-    HIGH_REJECTED,
-    LOW_RELEVANT,
-    PairRow,
-    ProxiesResult,
-)
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
+from evaluation.lab.analyses.proxy_inputs import LoadedProxy, load_proxies
 from evaluation.lab.analyses.proxy_pairs import TextPairs, text_pairs
+from evaluation.lab.analyses.rows import Caption, Shown, VideoKey, cells_of, columns_of, row_of
+from evaluation.lab.analyses.tables import Column, Table
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
 # Number of captions that each proxy adds to the example of a video.
 CAPTIONS_PER_PROXY = 3
+DIFFER, DIFFER_JUDGED = "differ", "differ-judged"
+LOW_RELEVANT, HIGH_REJECTED = "low-relevant", "high-rejected"
+GROUPS = {
+    DIFFER: "Unjudged pairs for which proxies differ most",
+    DIFFER_JUDGED: "Judged pairs for which proxies differ most",
+    LOW_RELEVANT: "Judged relevant, lowest values",
+    HIGH_REJECTED: "Judged not relevant, highest values",
+}
+JUDGED, UNJUDGED, CONFLICT, PENDING = "judged", "unjudged", "conflict", "pending"
+# More examples than this are only in the table.
+DRAWN_MAX = 10
+# The chart would cut off longer names, which would hide people's labels at their ends.
+NAME_MAX, CAPTION_MIN = 46, 12
 
 
-class ProxiesForm(AnalysisForm):
-    runs = None
-    only = None
-    proxies = proxies_field()
-    examples = forms.IntegerField(
-        label="Examples",
-        initial=10,
-        min_value=1,
-        max_value=200,
-        help_text="Number of pairs for each reason in the column “Why”. No caption or video is in "
-        "two pairs with the same reason.",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    proxies: options.Proxies = ()
+    examples: Annotated[
+        int,
+        Option(
+            "Examples",
+            "Number of pairs for each reason in the column “Why”. No caption or video is in two "
+            "pairs with the same reason.",
+            low=1,
+            high=200,
+        ),
+    ] = 10
+    videos: Annotated[
+        int,
+        Option("Videos", "Number of videos whose most similar captions are shown.", low=0, high=50),
+    ] = 5
+    seed: options.Seed = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRow:
+    """A pair with the value of each proxy. label: null if the state is not `judged`."""
+
+    caption_id: str
+    caption: Caption
+    video_id: VideoKey
+    own: Annotated[
+        str | None,
+        Shown("Own caption of the video", doc="the first of the video’s own captions, or null"),
+    ]
+    values: dict[str, float]
+    label: int | None
+    state: str
+
+    @property
+    def people(self) -> Annotated[str, Shown("People")]:
+        if self.state == CONFLICT:
+            return "in conflict"
+        if self.label is None:
+            return self.state
+        if self.label > 1:
+            return f"relevant, grade {self.label}"
+        return "relevant" if self.label else "not relevant"
+
+    @property
+    def name(self) -> str:
+        """The caption, shortened if necessary, with the video and the label."""
+        rest, text = f" – {self.video_id} ({self.people})", self.caption
+        length = max(CAPTION_MIN, NAME_MAX - len(rest))
+        return (text if len(text) <= length else f"{text[: length - 1]}…") + rest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupedRow(PairRow):
+    """An example pair. group: the reason why it is an example."""
+
+    group: Annotated[str, Shown("Why", write=GROUPS.__getitem__)]
+
+
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
+    proxies: list[str]
+    rows: list[GroupedRow]
+    videos: Annotated[
+        list[PairRow], Shown(doc="the captions that are most similar to some videos, by video")
+    ]
+
+    def tables(self) -> list[Table]:
+        examples = self._table("examples", "Examples", "group caption video_id own", self.rows)
+        if not self.videos:
+            return [examples]
+        title = "The most similar captions of some videos"
+        note = (
+            "The captions with the highest values by each proxy, without the video’s own captions."
+        )
+        return [examples, self._table("videos", title, "video_id own caption", self.videos, note)]
+
+    def _table(
+        self,
+        name: str,
+        title: str,
+        columns: str,
+        rows: list[GroupedRow] | list[PairRow],
+        note: str = "",
+    ) -> Table:
+        """Return a table of pairs, with a column for each proxy."""
+        shown = [
+            *columns_of(GroupedRow, {}, columns),
+            *(Column(f"value:{proxy}", proxy, "coefficient") for proxy in self.proxies),
+            *columns_of(PairRow, {}, "people"),
+        ]
+        values = [{f"value:{name}": value for name, value in row.values.items()} for row in rows]
+        cells = [{**cells_of(row), **own} for row, own in zip(rows, values, strict=True)]
+        return Table(name, title, shown, cells, note)
+
+    def charts(self) -> list[charts.Chart]:
+        for group in (DIFFER_JUDGED, DIFFER):
+            if pairs := [row for row in self.rows if row.group == group][:DRAWN_MAX]:
+                return [_chart(GROUPS[group], pairs, self.proxies)]
+        return []
+
+
+def _chart(title: str, pairs: list[GroupedRow], proxies: list[str]) -> charts.Chart:
+    rows = [
+        {"pair": row.name, "proxy": proxy, "value": value}
+        for row in pairs
+        for proxy, value in row.values.items()
+    ]
+    # The dots of one pair are on one line, so the scale of the pairs has no inner padding.
+    names = charts.horizontal_labels("pair", [row.name for row in pairs], 1)
+    drawn = charts.spec(
+        rows,
+        charts.DOTS,
+        x=charts.quantity("value", "Value of the proxy", scale={"domain": [0, 1]}),
+        y={**names, "scale": {"padding": 0.5}},
+        color=charts.name_of("proxy", order=proxies),
     )
-    videos = forms.IntegerField(
-        label="Videos",
-        initial=5,
-        min_value=0,
-        max_value=50,
-        help_text="Number of videos whose most similar captions are shown.",
+    return charts.Chart(
+        "examples",
+        title,
+        "Each pair of a caption and a video has a dot at the value of each proxy. The name of the "
+        "pair ends with people’s label.",
+        {**drawn, "height": {"step": 40}},
     )
-    seed = seed_field()
 
 
-class ProxiesOptions(ProxyOptions):
-    examples: int
-    videos: int
-    seed: int
-
-
-def _compute(inputs: Inputs, options: ProxiesOptions, progress: Progress) -> ProxiesResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     progress(0, 2, "comparing proxies")
     found = _Examples(inputs, load_proxies(inputs), options)
     groups = found.groups()
@@ -68,14 +173,16 @@ def _compute(inputs: Inputs, options: ProxiesOptions, progress: Progress) -> Pro
     # Videos are taken from the first two groups in turn, so that some are from judged pairs.
     pairs = [pairs[1] for pairs in groups.values()][:2]
     shown = list(dict.fromkeys(video for both in zip_longest(*pairs) for video in both))
-    videos = [int(video) for video in shown if video is not None][: options["videos"]]
-    return {
-        "proxies": [proxy.name for proxy in found.proxies],
-        "rows": [
-            {"group": group, **row} for group, pairs in groups.items() for row in found.rows(*pairs)
+    videos = [int(video) for video in shown if video is not None][: options.videos]
+    return Result(
+        [proxy.name for proxy in found.proxies],
+        [
+            row_of(GroupedRow, row, group=group)
+            for group, pairs in groups.items()
+            for row in found.rows(*pairs)
         ],
-        "videos": [row for video in videos for row in found.rows(*found.captions_like(video))],
-    }
+        [row for video in videos for row in found.rows(*found.captions_like(video))],
+    )
 
 
 @dataclass(frozen=True)
@@ -84,19 +191,19 @@ class _Examples:
 
     inputs: Inputs
     proxies: list[LoadedProxy]
-    options: ProxiesOptions
+    options: Options
 
     @cached_property
     def texts(self) -> TextPairs:
         return text_pairs(self.inputs)
 
     def groups(self) -> dict[str, IntArray]:
-        """Return pairs by their kind, a key of `layout.GROUPS`. Kinds without pairs are absent.
+        """Return pairs by their kind, a key of `GROUPS`. Kinds without pairs are absent.
 
         The seed decides between pairs with equal values.
         """
-        count, texts = self.options["examples"], self.texts
-        rng = np.random.default_rng(self.options["seed"])
+        count, texts = self.options.examples, self.texts
+        rng = np.random.default_rng(self.options.seed)
         found, judged = {}, texts.judged
         if len(self.proxies) > 1:
             matrices = [proxy.values for proxy in self.proxies]
@@ -105,23 +212,21 @@ class _Examples:
             firsts = np.unique(texts.first_equal)
             found[DIFFER] = np.array(widest_spreads(matrices, firsts, skipped, count, rng))
         if judged is not None and len(judged.codes):
-            values = self.values(*texts.space.decode(judged.codes))
+            codes, relevant = judged.codes, judged.relevant
+            values = self.values(*texts.space.decode(codes))
             spread, mean = np.ptp(values, axis=0), values.mean(axis=0)
             if len(self.proxies) > 1:
-                found[DIFFER_JUDGED] = self._highest(spread, spread > 0, rng)
-            found[LOW_RELEVANT] = self._highest(-mean, judged.relevant, rng)
-            found[HIGH_REJECTED] = self._highest(mean, ~judged.relevant, rng)
+                found[DIFFER_JUDGED] = self._highest(spread, codes, spread > 0, rng)
+            found[LOW_RELEVANT] = self._highest(-mean, codes, relevant, rng)
+            found[HIGH_REJECTED] = self._highest(mean, codes, ~relevant, rng)
         return {group: pairs for group, pairs in found.items() if pairs.shape[1]}
 
     def _highest(
-        self, scores: FloatArray, counted: BoolArray, rng: np.random.Generator
+        self, scores: FloatArray, codes: IntArray, counted: BoolArray, rng: np.random.Generator
     ) -> IntArray:
-        """Return the judged pairs with the highest scores. counted: the pairs to use, bool [n]."""
-        judged = self.texts.judged
-        assert judged is not None  # noqa: S101 - the caller checked it
-        places = np.flatnonzero(counted)
-        queries, videos = self.texts.space.decode(judged.codes[places])
-        chosen = highest(scores[places], queries, videos, self.options["examples"], rng)
+        """Return the pairs with the highest scores. counted: the pairs to use, bool [n]."""
+        queries, videos = self.texts.space.decode(codes[counted])
+        chosen = highest(scores[counted], queries, videos, self.options.examples, rng)
         return np.array([queries[chosen], videos[chosen]])
 
     def values(self, queries: IntArray, videos: IntArray) -> FloatArray:
@@ -144,22 +249,25 @@ class _Examples:
         queries = np.array(list(dict.fromkeys(found)), np.int64)
         videos = np.full(len(queries), video)
         order = np.argsort(-self.values(queries, videos).mean(axis=0), kind="stable")
-        return np.array([queries[order], videos])
+        return np.array([queries[order], videos[order]])
 
     def rows(self, queries: IntArray, videos: IntArray) -> list[PairRow]:
-        inputs, names = self.inputs, [proxy.name for proxy in self.proxies]
+        inputs, rows = self.inputs, []
         values = self.values(queries, videos).T.tolist()
-        return [
-            {
-                "caption_id": inputs.query_keys[query],
-                "caption": inputs.captions[query],
-                "video_id": inputs.video_keys[video],
-                "own": self._own_caption.get(video),
-                "values": dict(zip(names, row, strict=True)),
-                **self._label(query, video),
-            }
-            for query, video, row in zip(queries.tolist(), videos.tolist(), values, strict=True)
-        ]
+        for query, video, own in zip(queries.tolist(), videos.tolist(), values, strict=True):
+            label, state = self._label(query, video)
+            rows.append(
+                PairRow(
+                    caption_id=inputs.query_keys[query],
+                    caption=inputs.captions[query],
+                    video_id=inputs.video_keys[video],
+                    own=self._own_caption.get(video),
+                    values={p.name: value for p, value in zip(self.proxies, own, strict=True)},
+                    label=label,
+                    state=state,
+                )
+            )
+        return rows
 
     @cached_property
     def _own_caption(self) -> dict[int, str]:
@@ -170,30 +278,27 @@ class _Examples:
         captions = self.inputs.captions
         return {int(videos[place]): captions[queries[place]] for place in places.tolist()}
 
-    def _label(self, query: int, video: int) -> layout.LabelOfPair:
+    def _label(self, query: int, video: int) -> tuple[int | None, str]:
+        """Return the label of a pair and its state."""
         judged, code = self.texts.judged, self.texts.space.encode(query, video)
         if judged is None:
-            return {"label": None, "state": layout.UNJUDGED}
-        for state, codes in (
-            (layout.JUDGED, judged.codes),
-            (layout.CONFLICT, judged.conflicted),
-            (layout.PENDING, judged.pending),
-        ):
-            place = int(np.searchsorted(codes, code))
-            if place < len(codes) and codes[place] == code:
-                label = int(judged.labels[place]) if state == layout.JUDGED else None
-                return {"label": label, "state": state}
-        return {"label": None, "state": layout.UNJUDGED}
+            return None, UNJUDGED
+        place = int(np.searchsorted(judged.codes, code))
+        if place < len(judged.codes) and judged.codes[place] == code:
+            return int(judged.labels[place]), JUDGED
+        if code in judged.conflicted:
+            return None, CONFLICT
+        return None, PENDING if code in judged.pending else UNJUDGED
 
 
 PROXIES = Analysis(
     name="proxies",
     title="Proxies side by side",
     question="How similar are captions and videos by each proxy, and do people agree?",
-    form=ProxiesForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
+    selects=("labels",),
     runs_needed=0,
     proxies_needed=1,
     notes=(

@@ -13,7 +13,7 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, load_proxies
 from evaluation.lab.analyses.proxy_runs import DEPTH_NOTE, relevance_of
 from evaluation.lab.analyses.results import Tabled
-from evaluation.lab.analyses.rows import Run, Score, Shown, as_json, columns_of, row_of
+from evaluation.lab.analyses.rows import ProxyName, Run, Score, Shown, as_json, columns_of, row_of
 from evaluation.lab.analyses.tables import Column, Table
 from hearth.shared.errors import InvalidInput
 from hearth.shared.options import Option
@@ -54,7 +54,7 @@ class LimitsRow:
 
     run: Run
     direction: Annotated[str, Shown("Direction")]
-    proxy: Annotated[str, Shown("Proxy")]
+    proxy: ProxyName
     lower: Annotated[Score, Shown("Lower limit, %", "percent")]
     own: Annotated[Score, Shown("Original positives, %", "percent")]
     upper: Annotated[Score, Shown("Upper limit, %", "percent")]

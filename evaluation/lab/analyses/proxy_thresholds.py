@@ -12,7 +12,7 @@ from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.proxy_inputs import load_proxies
 from evaluation.lab.analyses.results import Tabled
-from evaluation.lab.analyses.rows import Shown, row_of
+from evaluation.lab.analyses.rows import ProxyName, Shown, row_of
 from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 from pooling.selectors.arrays import original_positives
@@ -44,7 +44,7 @@ class Options(options.Options):
 class ThresholdRow:
     """The pairs that a proxy calls relevant at a threshold."""
 
-    proxy: Annotated[str, Shown("Proxy")]
+    proxy: ProxyName
     threshold: Annotated[float, Shown("Threshold", "coefficient")]
     captions_per_video: Annotated[float, Shown("Captions per video", "number")]
     videos_per_caption: Annotated[float, Shown("Videos per caption", "number")]

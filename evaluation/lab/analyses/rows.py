@@ -59,12 +59,14 @@ def of_caption(row: Mapping[str, Any]) -> Mapping[str, Any]:
 Run = Annotated[str, Shown("Run")]
 OtherRun = Annotated[str, Shown("Other run")]
 MeasureName = Annotated[str, Shown("Measure")]
+ProxyName = Annotated[str, Shown("Proxy")]
 Score = float | None
 Caption = Annotated[str, Shown("Caption", page="caption")]
 CaptionKey = Annotated[str, Shown("Key", compared=of_caption)]
 VideoKey = Annotated[str, Shown("Video", page="video")]
 Interval = Annotated[Ends | None, Shown("{interval}", "percent")]
 PointsInterval = Annotated[Ends | None, Shown("{interval}", "points")]
+CoefficientInterval = Annotated[Ends | None, Shown("{interval}", "coefficient")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import pytest
 from django.test import Client
 
 from evaluation.lab.analyses import get_analysis
-from evaluation.lab.analyses.layouts import proxy_examples
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
@@ -305,7 +304,8 @@ def test_a_name_in_the_chart_of_examples_leaves_room_for_the_label() -> None:
         "values": {"near": 0.5},
     }
     short = {**row, "caption": "a cat", "label": 1}
-    (chart,) = proxy_examples.charts({"proxies": ["near"], "rows": [row, short], "videos": []})
+    found = {"proxies": ["near"], "rows": [row, short], "videos": []}
+    (chart,) = get_analysis("proxies").charts(found)
     names = [drawn["pair"] for drawn in chart.spec["data"]["values"]]
     assert names == [
         "three girls are si… – video7791 (not relevant)",
