@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-from django import forms
 
-from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.graded.calibration import (
-    CurvePoint,
-    Labelled,
-    curve_of,
-)
+from evaluation.core.arrays import IntArray
+from evaluation.core.graded import calibration
+from evaluation.core.graded.calibration import Labelled, curve_of
 from evaluation.core.graded.calibration_intervals import Calibration, calibrate
 from evaluation.core.graded.comparison import count_at_least
 from evaluation.core.graded.rankings import blocks
@@ -23,71 +20,484 @@ from evaluation.core.people.agreement_figures import Resampling, figures_from_st
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.statistics.resampling import difference_interval
 from evaluation.core.statistics.slices import cut_by_quantiles, kendall_tau_b
-from evaluation.lab.analyses.fields import (
-    MeasuresField,
-    ResamplingOptions,
-    confidence_field,
-    proxies_field,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
+from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.inputs import AUTO, BOTH_SIDES, CAPTIONS, Inputs
+from evaluation.lab.analyses.intervals import hides_tau, tau_note
+from evaluation.lab.analyses.proxy_inputs import (
+    LoadedProxy,
+    compare_with_best,
+    guessing_warnings,
+    load_proxies,
+    share_text,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
-from evaluation.lab.analyses.inputs import BOTH_SIDES, Inputs
-from evaluation.lab.analyses.layouts import proxy_calibration as layout
-from evaluation.lab.analyses.layouts.proxy_calibration.results import (
-    AmongPeople,
-    CalibrationResult,
-    CurveRow,
-    GradeRow,
-    LengthRow,
-    OrderRow,
-    ProxyRow,
-    RankingFigures,
-    ScoreRow,
-    SharesAt,
-)
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.proxy_pairs import JudgedTexts, TextPairs, text_pairs
-from evaluation.lab.analyses.thresholds import step_field, thresholds_of
+from evaluation.lab.analyses.proxy_thresholds import Step, thresholds_of
+from evaluation.lab.analyses.results import UNIT_NAMES
+from evaluation.lab.analyses.rows import (
+    CoefficientInterval,
+    Ends,
+    Interval,
+    MeasureName,
+    PointsInterval,
+    ProxyName,
+    Run,
+    Score,
+    Shown,
+    as_json,
+    row_of,
+)
+from evaluation.lab.analyses.tables import Table
 from hearth.shared.errors import InvalidInput
+from hearth.shared.numbers import coefficient, points, ratio, with_percent
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress
+from hearth.shared.words import counted
 
 Values = npt.NDArray[np.float16]
+
+UNITS = {**options.UNITS, BOTH_SIDES: "videos of both sides"}
+LABELS = {"0": "0, not relevant", "1": "1, relevant"}
 CONFLICTED, PENDING = "in conflict", "pending"
 QUANTILES = (0.25, 0.5, 0.75)
+FEW_RELEVANT = 50
+# The lowest alpha of annotators for tentative conclusions (Krippendorff 2004, section 11.4). The
+# limit is lower if two people do not reach it.
+ALPHA_MIN = 0.667
+CURVES = {"precision": "Precision", "recall": "Recall", "alpha": "Alpha"}
+PEOPLE = "People"
 
 
-class CalibrationForm(AnalysisForm):
-    proxies = proxies_field()
-    measures = MeasuresField(initial="C@1 C@5 C@10", shares=True)
-    threshold = forms.FloatField(
-        label="Threshold",
-        required=False,
-        min_value=0.01,
-        max_value=1,
-        help_text="If empty, each proxy has the threshold with the highest alpha.",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Resampling):
+    proxies: options.Proxies = ()
+    measures: options.ShareMeasures = ("C@1", "C@5", "C@10")
+    threshold: Annotated[
+        float | None,
+        Option(
+            "Threshold",
+            "If empty, each proxy has the threshold with the highest alpha.",
+            low=0.01,
+            high=1,
+        ),
+    ] = None
+    step: Step = 0.05
+    bins: Annotated[
+        int,
+        Option(
+            "Number of groups by caption length",
+            "Captions are divided into this many groups of similar length.",
+            low=1,
+            high=20,
+        ),
+    ] = 4
+    unit: Annotated[options.Unit, Option(choices=UNITS)] = AUTO
+    resamples: options.NumberOfResamples = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharesAt:
+    """Precision and recall at a threshold."""
+
+    precision: Annotated[Score, Shown("Precision, %", "percent")]
+    precision_interval: Interval
+    recall: Annotated[Score, Shown("Recall, %", "percent")]
+    recall_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingFigures:
+    """AUC and AP, which need no threshold; null if no pair or every pair is relevant."""
+
+    auc: Annotated[Score, Shown("AUC", "coefficient")] = None
+    auc_interval: CoefficientInterval = None
+    ap: Annotated[Score, Shown("AP", "coefficient")] = None
+    ap_interval: CoefficientInterval = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdRow(SharesAt):
+    """The figures of a proxy at one threshold."""
+
+    proxy: ProxyName
+    threshold: Annotated[float, Shown("Threshold", "coefficient")]
+    f1: Annotated[float, Shown("F1, %", "percent")]
+    alpha: Annotated[float, Shown("Alpha", "coefficient")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProxyRow(ThresholdRow, RankingFigures):
+    """A proxy at the threshold with the highest alpha, or at the threshold that was entered.
+
+    fitted_alpha, agreement: alpha and agreement with thresholds that were chosen on other videos;
+    `agreement` is the share of the pairs on which the proxy and people agree. difference: the
+    highest alpha of this proxy minus that of the best proxy.
+    """
+
+    method: Annotated[str, Shown("Method")]
+    threshold_interval: CoefficientInterval
+    fitted_alpha: Annotated[Score, Shown("Alpha on other videos", "coefficient")]
+    fitted_alpha_interval: CoefficientInterval
+    difference: Annotated[float, Shown("Highest alpha minus that of the best proxy", "coefficient")]
+    difference_interval: Annotated[Ends | None, Shown("Interval of the difference", "coefficient")]
+    agreement: Annotated[Score, Shown("Proxy and people agree on other videos, %", "percent")]
+    agreement_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveRow(ThresholdRow):
+    """A proxy at one threshold.
+
+    called: number of judged pairs that the proxy calls relevant. correct: number of these that
+    people judged relevant. pairs: number of all pairs that the proxy calls relevant. unjudged: the
+    share of `pairs` that no one judged.
+    """
+
+    called: Annotated[int, Shown("Judged pairs called relevant", "count")]
+    correct: Annotated[int, Shown("Of these, relevant", "count")]
+    pairs: Annotated[int, Shown("All pairs called relevant", "count")]
+    unjudged: Annotated[Score, Shown("Of these unjudged, %", "percent")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthRow(SharesAt, RankingFigures):
+    """A proxy for the captions of one group by length. words: the name of the group."""
+
+    proxy: ProxyName
+    words: Annotated[str, Shown("Words")]
+    pairs: Annotated[int, Shown("Judged pairs", "count")]
+    relevant: Annotated[int, Shown("Relevant", "count")]
+    units: Annotated[int, Shown("{units_title}", "count")]
+
+
+def _label_title(label: str) -> str:
+    return LABELS.get(label, label)
+
+
+@dataclass(frozen=True, slots=True)
+class GradeRow:
+    """The values of a proxy for the pairs that have the same label."""
+
+    proxy: ProxyName
+    label: Annotated[str, Shown("Label", write=_label_title)]
+    pairs: Annotated[int, Shown("Pairs", "count")]
+    mean: Annotated[float, Shown("Mean value", "coefficient")]
+    median: Annotated[float, Shown("Median", "coefficient")]
+    quartiles: Annotated[Ends, Shown("Middle half", "coefficient", "the first and the third")]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """The score of a run by the original positives, by a proxy and by people."""
+
+    proxy: ProxyName
+    run: Run
+    measure: MeasureName
+    original: Annotated[float, Shown("Original positives, %", "percent")]
+    by_proxy: Annotated[float, Shown("Proxy, %", "percent")]
+    by_people: Annotated[float, Shown("People, %", "percent")]
+    difference: Annotated[float, Shown("Proxy minus people", "points")]
+    interval: PointsInterval
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRow:
+    """The order of the runs by a proxy.
+
+    mean, lowest, highest: the mean, the lowest and the highest difference of the runs. The
+    difference of a run is its score by the proxy minus its score by people.
+    """
+
+    proxy: ProxyName
+    measure: MeasureName
+    runs: Annotated[int, Shown("Runs", "count")]
+    tau: Annotated[Score, Shown("Kendall’s tau-b", "coefficient")]
+    mean: Annotated[float, Shown("Mean difference", "points")]
+    lowest: Annotated[float, Shown("Lowest", "points")]
+    highest: Annotated[float, Shown("Highest", "points")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    """Proxies compared with people.
+
+    pairs, relevant: judged pairs, and those that people judged relevant. known: original positives,
+    which are left out. is_given: whether the threshold was entered. people_agreement, people_alpha:
+    the agreement of two people: the share of equal labels, and alpha. Null if unknown.
+    """
+
+    pairs: int
+    relevant: int
+    known: int
+    conflicted: int
+    pending: int
+    people_agreement: Score
+    people_alpha: Score
+    is_given: bool
+    rows: list[ProxyRow]
+    curve: list[CurveRow]
+    lengths: list[LengthRow]
+    grades: list[GradeRow]
+    scores: list[ScoreRow]
+    orders: list[OrderRow]
+
+    @property
+    def best(self) -> ProxyRow:
+        """The proxy with the highest alpha."""
+        return max(self.rows, key=lambda row: row.difference)
+
+    @property
+    def units_title(self) -> str:
+        return "Captions" if self.unit == CAPTIONS else "Videos"
+
+    @property
+    def be(self) -> str:
+        return "is" if self.relevant == 1 else "are"
+
+    def tables(self) -> list[Table]:
+        ranking = "auc auc_interval ap ap_interval"
+        shares = "precision precision_interval recall recall_interval"
+        found = [
+            self.table(
+                "proxies",
+                "Proxies, each at its threshold",
+                ProxyRow,
+                self.rows,
+                note=self._note(),
+                columns=f"proxy method threshold threshold_interval {shares} f1 alpha fitted_alpha "
+                "fitted_alpha_interval difference difference_interval agreement agreement_interval",
+            )
+        ]
+        if self.scores:
+            note = "Each proxy is used at its threshold in the first table."
+            title = "Scores by proxies and by people"
+            found.append(self.table("scores", title, ScoreRow, self.scores, note=note))
+        n_runs = max((row.runs for row in self.orders), default=0)
+        if n_runs > 1:
+            found.append(
+                self.table(
+                    "orders",
+                    "The order of the runs by proxies and by people",
+                    OrderRow,
+                    self.orders,
+                    note="Differences are proxy minus people, in points. "
+                    f"{tau_note(n_runs)}".strip(),
+                    without=("tau",) if hides_tau(n_runs) else (),
+                )
+            )
+        return [
+            *found,
+            self.table(
+                "ranking",
+                "Without a threshold",
+                ProxyRow,
+                self.rows,
+                note="By guessing, AUC is 0.5 and AP is the share of relevant pairs, "
+                f"{ratio(self.relevant, self.pairs)}.",
+                columns=f"proxy {ranking}",
+            ),
+            self.table(
+                "curve",
+                "By threshold",
+                CurveRow,
+                self.curve,
+                columns=f"proxy threshold {shares} f1 alpha called correct pairs unjudged",
+            ),
+            self.table(
+                "lengths",
+                "By the length of the caption",
+                LengthRow,
+                self.lengths,
+                note="Precision and recall are those at the threshold of the proxy in the first "
+                "table.",
+                columns=f"proxy words pairs relevant units {ranking} {shares}",
+            ),
+            self.table("grades", "Values of the proxies by people’s label", GradeRow, self.grades),
+        ]
+
+    def _note(self) -> str:
+        of_people = (
+            ""
+            if self.people_agreement is None
+            else f" Two people agree on {with_percent(self.people_agreement)} of their pairs, with "
+            f"the alpha {coefficient(self.people_alpha)}."
+        )
+        return (
+            f"{counted(self.pairs, 'judged pair')}, {self.relevant:,} relevant. "
+            f"Left out: {counted(self.known, 'original positive')}, "
+            f"{counted(self.conflicted, 'pair')} in conflict and "
+            f"{counted(self.pending, 'pending pair')}.{of_people} The intervals of the differences "
+            "are simultaneous: their confidence applies to all comparisons of two proxies at once."
+        )
+
+    def findings(self) -> list[str]:
+        best = self.best
+        others = " ".join(compare_with_best(self.rows, best))
+        return [
+            self._best_text(best),
+            f"People confirm {share_text(best.precision, best.precision_interval)} of the judged "
+            f"pairs that {best.proxy} calls relevant, and this proxy finds "
+            f"{share_text(best.recall, best.recall_interval)} of those that people judged "
+            f"relevant. These shares are based on {counted(self.pairs, 'judged pair')} of "
+            f"{counted(self.units, UNIT_NAMES[self.unit])}. {self.relevant:,} of these pairs "
+            f"{self.be} relevant.",
+            *([others] if others else []),
+            *self._order_texts(best),
+            self._unjudged_text(best),
+        ]
+
+    def _best_text(self, row: ProxyRow) -> str:
+        name, between = f"{row.proxy} at the threshold {row.threshold:g}", row.threshold_interval
+        if between and between[0] < between[1] and not self.is_given:
+            name += f" (interval {between[0]:g} to {between[1]:g})"
+        value, interval = row.fitted_alpha, row.fitted_alpha_interval
+        of = "" if self.is_given else " on videos that were not used to choose the threshold"
+        alpha = f"its alpha{of} is {coefficient(value)}"
+        if interval:
+            alpha += f" ({coefficient(interval[0])} to {coefficient(interval[1])})"
+        if self.people_alpha is not None:
+            alpha += f", and that of two people is {coefficient(self.people_alpha)}"
+        if interval is None:
+            return f"The proxy with the highest agreement is {name}, without an interval: {alpha}."
+        limit = min(ALPHA_MIN, self.people_alpha or ALPHA_MIN)
+        if interval[0] <= 0:
+            reason = "because even the best does not clearly agree with them more than by guessing"
+        elif (value or 0) < limit:
+            reason = f"because even the best has an alpha below {coefficient(limit)}"
+        else:
+            return f"The proxy that agrees best with people is {name}: {alpha}."
+        return f"No proxy can replace people, {reason}. The best is {name}: {alpha}."
+
+    def _order_texts(self, best: ProxyRow) -> list[str]:
+        order = next((row for row in self.orders if row.proxy == best.proxy), None)
+        if order is None:
+            return []
+        scores = [
+            row for row in self.scores if (row.proxy, row.measure) == (order.proxy, order.measure)
+        ]
+        top = max(scores, key=lambda row: row.by_people)
+        text = (
+            f"The {order.measure} of the run {top.run} is {with_percent(top.by_proxy)} by "
+            f"{best.proxy}, {with_percent(top.by_people)} by people, and "
+            f"{with_percent(top.original)} by the original positives."
+        )
+        if order.runs > 1:
+            text += (
+                f" Over all {order.runs} runs, the score by the proxy minus the score by people is "
+                f"{points(order.lowest)} to {points(order.highest)} points"
+            )
+            tau = None if hides_tau(order.runs) else order.tau
+            text += (
+                "." if tau is None else f", and Kendall’s tau of their order is {coefficient(tau)}."
+            )
+        return [text]
+
+    def _unjudged_text(self, best: ProxyRow) -> str:
+        row = next(
+            row for row in self.curve if (row.proxy, row.threshold) == (best.proxy, best.threshold)
+        )
+        besides = "In addition to the original positives, " if self.known else ""
+        return (
+            f"{besides}{best.proxy} calls {counted(row.pairs, 'pair')} relevant. People settled "
+            f"{ratio(row.called, row.pairs)} of them. How many of the others are relevant is "
+            "unknown."
+        )
+
+    def warnings(self) -> list[str]:
+        found = self.few_units_warnings()
+        if self.relevant < FEW_RELEVANT:
+            found.append(
+                f"Only {self.relevant:,} of {counted(self.pairs, 'compared pair')} {self.be} "
+                "relevant. Recall is uncertain."
+            )
+        return found + guessing_warnings(
+            {row.proxy: row.auc_interval for row in self.rows}, "AUC", "0.5"
+        )
+
+    def charts(self) -> list[charts.Chart]:
+        best = self.best.proxy
+        scores = [row for row in self.scores if row.proxy == best]
+        return [
+            _curve_chart(self.curve),
+            *([_scores_chart(scores, best)] if scores else []),
+            *(
+                [_lengths_chart(self.lengths)]
+                if any(row.auc is not None for row in self.lengths)
+                else []
+            ),
+        ]
+
+
+def _curve_chart(curve: list[CurveRow]) -> charts.Chart:
+    rows = [
+        {
+            "measure": title,
+            "proxy": row.proxy,
+            "threshold": row.threshold,
+            "share": getattr(row, key),
+            # Alpha has no interval. Vega cannot scale an axis if all its ends are undefined.
+            **charts.low_high(getattr(row, f"{key}_interval", None) or [getattr(row, key)] * 2),
+        }
+        for key, title in CURVES.items()
+        for row in curve
+    ]
+    ends = {"y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}}
+    view: dict[str, Any] = {
+        "width": 260,
+        "height": 240,
+        "encoding": {
+            "x": charts.quantity("threshold", "Threshold", scale={"domain": [0, 1]}),
+            "color": charts.name_of("proxy"),
+        },
+        "layer": [
+            {"mark": charts.BAND, "encoding": ends},
+            {"mark": charts.LINES, "encoding": {"y": charts.quantity("share", "")}},
+        ],
+    }
+    by_measure = charts.by_measure(rows, view, same_scale=True)
+    return charts.Chart(
+        "curve",
+        "Proxies compared with people, by threshold",
+        "Three charts over the threshold with a line for each proxy. With a higher threshold, "
+        "precision usually rises and recall falls. Alpha is usually highest in between. Bands show "
+        "intervals.",
+        {**by_measure, "resolve": {"scale": {"y": "independent"}}},
     )
-    step = step_field()
-    bins = forms.IntegerField(
-        label="Number of groups by caption length",
-        initial=4,
-        min_value=1,
-        max_value=20,
-        help_text="Captions are divided into this many groups of similar length.",
+
+
+def _scores_chart(scores: list[ScoreRow], proxy: str) -> charts.Chart:
+    names = {"original": charts.ORIGINAL_POSITIVES, "by_proxy": proxy, "by_people": PEOPLE}
+    by = charts.name_of("by", order=list(names.values()))
+    rows = charts.melt(scores, "run measure", names, "score", "by")
+    return charts.Chart(
+        "scores",
+        f"Scores by {proxy} and by people",
+        "Each measure has three dots for each run: the score by the original positives, by the "
+        "proxy and by people.",
+        charts.dots_by_measure(rows, charts.score_axis(), color=by),
     )
-    unit = resampling_unit_field([(BOTH_SIDES, "videos of both sides")])
-    confidence = confidence_field()
-    resamples = resamples_field(1000)
-    seed = seed_field()
 
 
-class CalibrationOptions(ProxyOptions, ResamplingOptions):
-    measures: list[str]
-    threshold: float | None
-    step: float
-    bins: int
+def _lengths_chart(lengths: list[LengthRow]) -> charts.Chart:
+    rows = [{**as_json(row), **charts.low_high(row.auc_interval)} for row in lengths]
+    proxies = list(dict.fromkeys(row.proxy for row in lengths))
+    words = list(dict.fromkeys(row.words for row in lengths))
+    proxy = charts.name_of("proxy", order=proxies)
+    drawn = charts.dots_on_lines(
+        rows,
+        charts.quantity("auc", "AUC", scale={"zero": False}),
+        {"type": "point", "tooltip": True},
+        y=charts.horizontal_labels("words", words, len(proxies)),
+        yOffset=charts.offset(proxy),
+        color=proxy,
+    )
+    return charts.Chart(
+        "lengths",
+        "AUC by the number of words of the caption",
+        "Each group of captions of similar length has a dot for each proxy, on a line that shows "
+        "its interval.",
+        {"data": {"values": rows}, "height": {"step": 20}, **drawn},
+    )
 
 
 @dataclass(frozen=True)
@@ -95,7 +505,7 @@ class _Data:
     """The judged pairs with the values of each proxy."""
 
     inputs: Inputs
-    options: CalibrationOptions
+    options: Options
     proxies: list[LoadedProxy]
     texts: TextPairs
     judged: JudgedTexts
@@ -106,10 +516,10 @@ class _Data:
 
     @cached_property
     def labelled(self) -> Labelled:
-        clusters = self.inputs.clusters(self.options["unit"])
+        clusters = self.inputs.clusters(self.options.unit)
         of_pairs = self.queries if clusters is None else clusters[self.queries]
         ranked = self.texts.space.videos(self.judged.codes)
-        both = self.options["unit"] == BOTH_SIDES
+        both = self.options.unit == BOTH_SIDES
         return Labelled.of(self.judged.relevant, of_pairs, ranked if both else None)
 
     @cached_property
@@ -119,19 +529,30 @@ class _Data:
 
     @cached_property
     def thresholds(self) -> list[float]:
-        own = self.options["threshold"]
-        found = thresholds_of(self.options["step"])
+        own = self.options.threshold
+        found = thresholds_of(self.options.step)
         return found if own is None else sorted({*found, own})
 
     def values_at(self, proxy: LoadedProxy, codes: IntArray) -> Values:
         queries, videos = self.texts.space.decode(codes)
         return np.asarray(proxy.values[queries, videos])
 
-    def rng(self) -> np.random.Generator:
-        return np.random.default_rng(self.options["seed"])
+    def compare(
+        self,
+        values: Sequence[Values],
+        labelled: Labelled,
+        thresholds: Sequence[float],
+        **more: Any,
+    ) -> tuple[Calibration, ...]:
+        """Compare proxies with the labels, in samples from the beginning of the seed."""
+        drawn = {"rng": np.random.default_rng(self.options.seed), **more}
+        chosen = self.options
+        return calibrate(
+            values, labelled, thresholds, chosen.resamples, confidence=chosen.confidence, **drawn
+        )
 
 
-def _compute(inputs: Inputs, options: CalibrationOptions, progress: Progress) -> CalibrationResult:
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     texts = text_pairs(inputs)
     assert texts.judged is not None  # noqa: S101 - checked by the analysis
     data = _Data(inputs, options, load_proxies(inputs), texts, texts.judged)
@@ -142,67 +563,60 @@ def _compute(inputs: Inputs, options: CalibrationOptions, progress: Progress) ->
         raise InvalidInput(
             "There is nothing to compare: all judged pairs belong to one video or caption."
         )
-    own = options["threshold"]
-    found = calibrate(
-        data.values,
-        labelled,
-        data.thresholds if own is None else [own],
-        options["resamples"],
-        rng=data.rng(),
-        confidence=options["confidence"],
-        progress=progress,
-    )
+    own = options.threshold
+    thresholds = data.thresholds if own is None else [own]
+    found = data.compare(data.values, labelled, thresholds, progress=progress)
     chosen = [one.curve[one.best].threshold for one in found]
     progress(0, None, "scoring runs")
     scores = _scores(data, chosen)
-    return {
-        "confidence": options["confidence"],
-        "unit": options["unit"],
-        "units": labelled.n_clusters,
-        "pairs": len(labelled),
-        "relevant": labelled.n_relevant,
-        "known": len(texts.known),
-        "conflicted": len(data.judged.conflicted),
-        "pending": len(data.judged.pending),
+    return Result(
+        confidence=options.confidence,
+        unit=options.unit,
+        units=labelled.n_clusters,
+        pairs=len(labelled),
+        relevant=labelled.n_relevant,
+        known=len(texts.known),
+        conflicted=len(data.judged.conflicted),
+        pending=len(data.judged.pending),
         **_among_people(inputs),
-        "is_given": own is not None,
-        "rows": [_proxy_row(*pair) for pair in zip(data.proxies, found, strict=True)],
-        "curve": [
+        is_given=own is not None,
+        rows=[_proxy_row(*pair) for pair in zip(data.proxies, found, strict=True)],
+        curve=[
             row
             for proxy, values in zip(data.proxies, data.values, strict=True)
             for row in _curve(data, proxy, values)
         ],
-        "lengths": _lengths(data, chosen),
-        "grades": _grades(data),
-        "scores": scores,
-        "orders": _orders(scores),
-    }
+        lengths=_lengths(data, chosen),
+        grades=_grades(data),
+        scores=scores,
+        orders=_orders(scores),
+    )
+
+
+def _estimates(**figures: calibration.Ends) -> dict[str, Any]:
+    """Return the fields of figures and of their intervals."""
+    values = {name: figure.value for name, figure in figures.items()}
+    return values | {f"{name}_interval": one.interval.ends for name, one in figures.items()}
 
 
 def _proxy_row(proxy: LoadedProxy, found: Calibration) -> ProxyRow:
-    point = found.curve[found.best]
-    return {
-        "proxy": proxy.name,
-        "method": proxy.proxy.method,
-        "auc": found.auc.value,
-        "auc_interval": found.auc.interval.ends,
-        "ap": found.average_precision.value,
-        "ap_interval": found.average_precision.interval.ends,
-        "threshold": point.threshold,
-        "threshold_interval": found.threshold_interval.ends,
-        **_shares(point),
-        "f1": point.f1,
-        "alpha": point.alpha,
-        "fitted_alpha": found.fitted_alpha.value,
-        "fitted_alpha_interval": found.fitted_alpha.interval.ends,
-        "agreement": found.fitted_agreement.value,
-        "agreement_interval": found.fitted_agreement.interval.ends,
-        "difference": found.difference.value or 0.0,
-        "difference_interval": found.difference.interval.ends,
-    }
+    return row_of(
+        ProxyRow,
+        found.curve[found.best],
+        proxy=proxy.name,
+        method=proxy.proxy.method,
+        threshold_interval=found.threshold_interval.ends,
+        **_estimates(
+            auc=found.auc,
+            ap=found.average_precision,
+            fitted_alpha=found.fitted_alpha,
+            agreement=found.fitted_agreement,
+            difference=found.difference,
+        ),
+    )
 
 
-def _among_people(inputs: Inputs) -> AmongPeople:
+def _among_people(inputs: Inputs) -> dict[str, Score]:
     """Return how well people agree, by the planned labels, on whether a pair is relevant.
 
     The figures are null if they are not known.
@@ -218,20 +632,16 @@ def _among_people(inputs: Inputs) -> AmongPeople:
 
 
 def _curve(data: _Data, proxy: LoadedProxy, values: Values) -> list[CurveRow]:
-    curve = curve_of(values, data.labelled, data.thresholds, data.options["confidence"])
+    curve = curve_of(values, data.labelled, data.thresholds, data.options.confidence)
     reaching = _count_reaching(data, proxy, data.thresholds)
     return [
-        {
-            "proxy": proxy.name,
-            "threshold": point.threshold,
-            "called": point.called,
-            "correct": point.correct,
-            **_shares(point),
-            "f1": point.f1,
-            "alpha": point.alpha,
-            "pairs": pairs,
-            "unjudged": 1 - point.called / pairs if pairs else None,
-        }
+        row_of(
+            CurveRow,
+            point,
+            proxy=proxy.name,
+            pairs=pairs,
+            unjudged=1 - point.called / pairs if pairs else None,
+        )
         for point, pairs in zip(curve, reaching, strict=True)
     ]
 
@@ -248,53 +658,34 @@ def _count_reaching(data: _Data, proxy: LoadedProxy, thresholds: list[float]) ->
 
 
 def _lengths(data: _Data, chosen: Sequence[float]) -> list[LengthRow]:
-    bins = cut_by_quantiles(data.inputs.caption_lengths[data.queries], data.options["bins"])
+    bins = cut_by_quantiles(data.inputs.caption_lengths[data.queries], data.options.bins)
     rows: list[LengthRow] = []
     for number, name in enumerate(bins.names):
         is_in = bins.groups == number
         part = data.labelled.part(is_in)
         for proxy, values, threshold in zip(data.proxies, data.values, chosen, strict=True):
+            own = values[is_in]
+            (point,) = curve_of(own, part, (threshold,), data.options.confidence)
             rows.append(
-                {
-                    "proxy": proxy.name,
-                    "words": name,
-                    "pairs": len(part),
-                    "relevant": part.n_relevant,
-                    "units": part.n_clusters,
-                    **_ranking_figures(data, values[is_in], part),
-                    **_shares_at(values[is_in], part, threshold, data.options["confidence"]),
-                }
+                LengthRow(
+                    proxy=proxy.name,
+                    words=name,
+                    pairs=len(part),
+                    relevant=part.n_relevant,
+                    units=part.n_clusters,
+                    **_ranking_figures(data, own, part),
+                    **_estimates(precision=point.precision, recall=point.recall),
+                )
             )
     return rows
 
 
-def _ranking_figures(data: _Data, values: Values, part: Labelled) -> RankingFigures:
+def _ranking_figures(data: _Data, values: Values, part: Labelled) -> dict[str, Any]:
     """Return AUC and AP of some pairs, if they are defined."""
     if part.undefined_reason or part.n_clusters < 2:
-        return {"auc": None, "auc_interval": None, "ap": None, "ap_interval": None}
-    confidence = data.options["confidence"]
-    resamples = data.options["resamples"]
-    (found,) = calibrate([values], part, (1.0,), resamples, rng=data.rng(), confidence=confidence)
-    return {
-        "auc": found.auc.value,
-        "auc_interval": found.auc.interval.ends,
-        "ap": found.average_precision.value,
-        "ap_interval": found.average_precision.interval.ends,
-    }
-
-
-def _shares_at(values: Values, part: Labelled, threshold: float, confidence: float) -> SharesAt:
-    (point,) = curve_of(values, part, (threshold,), confidence)
-    return _shares(point)
-
-
-def _shares(point: CurvePoint) -> SharesAt:
-    return {
-        "precision": point.precision.value,
-        "precision_interval": point.precision.interval.ends,
-        "recall": point.recall.value,
-        "recall_interval": point.recall.interval.ends,
-    }
+        return {}
+    (found,) = data.compare([values], part, (1.0,))
+    return _estimates(auc=found.auc, ap=found.average_precision)
 
 
 def _grades(data: _Data) -> list[GradeRow]:
@@ -311,16 +702,8 @@ def _grades(data: _Data) -> list[GradeRow]:
             if len(codes):
                 values = data.values_at(proxy, codes).astype(np.float64)
                 low, middle, high = np.quantile(values, QUANTILES).tolist()
-                rows.append(
-                    {
-                        "proxy": proxy.name,
-                        "label": name,
-                        "pairs": len(codes),
-                        "mean": float(values.mean()),
-                        "median": middle,
-                        "quartiles": [low, high],
-                    }
-                )
+                mean = float(values.mean())
+                rows.append(GradeRow(proxy.name, name, len(codes), mean, middle, [low, high]))
     return rows
 
 
@@ -337,64 +720,45 @@ def _called_relevant(data: _Data, proxy: LoadedProxy, threshold: float) -> Judge
 
 
 def _scores(data: _Data, chosen: Sequence[float]) -> list[ScoreRow]:
-    inputs, options = data.inputs, data.options
+    inputs, measures = data.inputs, data.options.measures
     if not inputs.runs:
         return []
-    by_people = inputs.values_of(inputs.judged, options["measures"])
-    by_original = inputs.values_of(inputs.original, options["measures"])
+    by_people = inputs.values_of(inputs.judged, measures)
+    by_original = inputs.values_of(inputs.original, measures)
     rows: list[ScoreRow] = []
     for proxy, threshold in zip(data.proxies, chosen, strict=True):
-        by_proxy = inputs.values_of(_called_relevant(data, proxy, threshold), options["measures"])
+        by_proxy = inputs.values_of(_called_relevant(data, proxy, threshold), measures)
         for measure, runs in by_proxy.items():
             for run, values in runs.items():
                 people = by_people[measure][run]
+                drawn = data.options.drawing(inputs)
                 rows.append(
-                    {
-                        "proxy": proxy.name,
-                        "run": run,
-                        "measure": measure,
-                        "original": float(by_original[measure][run].mean()),
-                        "by_proxy": float(values.mean()),
-                        "by_people": float(people.mean()),
-                        "difference": float((values - people).mean()),
-                        "interval": _difference_interval(data, values, people),
-                    }
+                    ScoreRow(
+                        proxy.name,
+                        run,
+                        measure,
+                        float(by_original[measure][run].mean()),
+                        float(values.mean()),
+                        float(people.mean()),
+                        float((values - people).mean()),
+                        difference_interval(values, people, **drawn).ends,
+                    )
                 )
     return rows
-
-
-def _difference_interval(data: _Data, values: FloatArray, people: FloatArray) -> list[float] | None:
-    options = data.options
-    return difference_interval(
-        values,
-        people,
-        options["resamples"],
-        rng=data.rng(),
-        confidence=options["confidence"],
-        clusters=data.inputs.clusters(options["unit"]),
-    ).ends
 
 
 def _orders(scores: Sequence[ScoreRow]) -> list[OrderRow]:
     """Return how well the order of the runs by each proxy agrees with that by people."""
     groups: dict[tuple[str, str], list[ScoreRow]] = {}
     for row in scores:
-        groups.setdefault((row["proxy"], row["measure"]), []).append(row)
+        groups.setdefault((row.proxy, row.measure), []).append(row)
     found: list[OrderRow] = []
     for (proxy, measure), rows in groups.items():
-        differences = np.array([row["difference"] for row in rows])
-        order = kendall_tau_b([row["by_proxy"] for row in rows], [row["by_people"] for row in rows])
-        found.append(
-            {
-                "proxy": proxy,
-                "measure": measure,
-                "runs": len(rows),
-                "tau": order.value,
-                "mean": float(differences.mean()),
-                "lowest": float(differences.min()),
-                "highest": float(differences.max()),
-            }
-        )
+        differences = np.array([row.difference for row in rows])
+        tau = kendall_tau_b([row.by_proxy for row in rows], [row.by_people for row in rows]).value
+        ends = float(differences.min()), float(differences.max())
+        mean = float(differences.mean())
+        found.append(OrderRow(proxy, measure, len(rows), tau, mean, *ends))
     return found
 
 
@@ -403,12 +767,9 @@ PROXY_CALIBRATION = Analysis(
     title="Proxies against people",
     question="Which proxy agrees best with people, at which threshold, and how would it score the "
     "runs?",
-    form=CalibrationForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    findings=layout.findings,
-    warnings=layout.warnings,
     runs_needed=0,
     proxies_needed=1,
     needs_labels=True,

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Protocol
 
 from evaluation.core.graded.rankings import Matrix
 from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.rows import Ends
 from hearth.shared.errors import InvalidInput
+from hearth.shared.numbers import with_percent
 from pooling.core.pair_space import PairSpace
 from pooling.models import Proxy
 from pooling.selectors.proxies import values_of_proxy
-
-
-class ProxyOptions(TypedDict):
-    """The options of the field `PROXIES`. proxies: their names, at least one."""
-
-    proxies: list[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,3 +55,51 @@ def load_proxies(inputs: Inputs) -> list[LoadedProxy]:
             )
         found.append(LoadedProxy(proxy, values, space))
     return found
+
+
+class Compared(Protocol):
+    """A proxy with the interval of its difference from the best proxy."""
+
+    @property
+    def proxy(self) -> str: ...
+
+    @property
+    def difference_interval(self) -> Ends | None: ...
+
+
+def compare_with_best(rows: Sequence[Compared], best: Compared) -> list[str]:
+    """Return which proxies are clearly worse than the best one, and which are not."""
+    worse: list[str] = []
+    equal: list[str] = []
+    for row in rows:
+        interval = row.difference_interval
+        if row is not best:
+            (worse if interval is not None and interval[1] < 0 else equal).append(row.proxy)
+    found = {"Clearly worse": worse, "Not clearly worse": equal}
+    return [
+        f"{how} than the best proxy: {', '.join(names)}." for how, names in found.items() if names
+    ]
+
+
+def guessing_warnings(
+    intervals: Mapping[str, Ends | None], figure: str, guessing: str
+) -> list[str]:
+    """Return a warning if a figure of some proxies, which is 0.5 by guessing, is not clearly above.
+
+    intervals: by the name of the proxy. guessing: 0.5 as a text.
+    """
+    names = [name for name, interval in intervals.items() if interval and interval[0] <= 0.5]
+    if not names:
+        return []
+    return [
+        "Some proxies are not clearly better than guessing, because the interval of their "
+        f"{figure} contains {guessing} or is below it: {', '.join(names)}."
+    ]
+
+
+def share_text(value: float | None, interval: Ends | None) -> str:
+    """Return a share with its interval, if it has one."""
+    if interval is None:
+        return with_percent(value)
+    low, high = (f"{100 * end:.1f}" for end in interval)
+    return f"{with_percent(value)} ({low} to {high})"

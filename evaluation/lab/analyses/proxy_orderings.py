@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.graded.calibration import Ends
 from evaluation.core.graded.orderings import (
     FIRST,
     SECOND,
@@ -14,71 +17,376 @@ from evaluation.core.graded.orderings import (
     compare_agreement,
     consistency,
 )
-from evaluation.lab.analyses.fields import (
-    confidence_field,
-    proxies_field,
-    seed_field,
-    studies_field,
+from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.inputs import VIDEOS, Inputs
+from evaluation.lab.analyses.proxy_inputs import (
+    LoadedProxy,
+    compare_with_best,
+    guessing_warnings,
+    load_proxies,
+    share_text,
 )
-from evaluation.lab.analyses.forms import AnalysisForm
-from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.layouts import proxy_orderings as layout
-from evaluation.lab.analyses.layouts.proxy_orderings import (
-    AgreementRow,
-    OrderingsResult,
-    PairRow,
-    StudyRow,
+from evaluation.lab.analyses.results import Tabled
+from evaluation.lab.analyses.rows import (
+    CoefficientInterval,
+    Ends,
+    Interval,
+    ProxyName,
+    Score,
+    Shown,
+    row_of,
 )
-from evaluation.lab.analyses.old_analysis import Analysis
-from evaluation.lab.analyses.proxy_inputs import LoadedProxy, ProxyOptions, load_proxies
 from evaluation.lab.analyses.study_inputs import LoadedStudy
+from evaluation.lab.analyses.tables import Row
+from hearth.shared.numbers import coefficient, ratio, with_percent
 from hearth.shared.progress import Progress
+from hearth.shared.words import counted
 
-
-class OrderingsForm(AnalysisForm):
-    labels = only = runs = None
-    studies = studies_field()
-    proxies = proxies_field()
-    confidence = confidence_field()
-    seed = seed_field()
-
-
-class OrderingsOptions(ProxyOptions):
-    studies: list[str]
-    confidence: float
-    seed: int
-
+# The captions of a video by their level, from 0.
+LEVELS = ("most similar", "first quartile", "median", "third quartile", "least similar")
+SHARES = {"share": "Consistent pairs", "by_video": "Mean of the videos", "majority": "Majority"}
+PEOPLE = "People with each other"
+YES_OR_NO = {True: "yes", False: "no"}
 
 # The values of a proxy for the captions of a study's videos, float16 [n_videos, 5].
 Values = npt.NDArray[np.float16]
 
 
-def _compute(inputs: Inputs, options: OrderingsOptions, progress: Progress) -> OrderingsResult:
-    proxies = load_proxies(inputs)
-    found: OrderingsResult = {
-        "confidence": options["confidence"],
-        "studies": [_study_row(study, options) for study in inputs.studies],
-        "rows": [],
-        "pairs": [],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Options):
+    studies: options.Studies = ()
+    proxies: options.Proxies = ()
+    confidence: options.Confidence = 0.95
+    seed: options.Seed = 0
+
+    @property
+    def drawing(self) -> dict[str, Any]:
+        return {"rng": np.random.default_rng(self.seed), "confidence": self.confidence}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfStudy:
+    """An ordering study: the primary key and the name of its campaign."""
+
+    study: int
+    name: Annotated[str, Shown("Study")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRow(OfStudy):
+    """How people agree with each other.
+
+    orders, people: number of orders, and of people who ordered captions. needed: number of orders
+    that a video needs. complete, incomplete: number of videos with all orders, and of the others,
+    which are left out. pairs: ten for each complete video.
+    """
+
+    chosen_by: Annotated[
+        str, Shown("Captions chosen by", doc="name of the proxy that chose the captions")
+    ]
+    people: Annotated[int, Shown("People", "count")]
+    orders: Annotated[int, Shown("Orders", "count")]
+    needed: int
+    complete: Annotated[int, Shown("Videos", "count")]
+    incomplete: Annotated[int, Shown("Left out", "count")]
+    pairs: Annotated[int, Shown("Pairs", "count")]
+    consistent: Annotated[int, Shown("Consistent", "count")]
+    share: Annotated[Score, Shown("Consistent, %", "percent")]
+    share_interval: Interval
+    expected: Annotated[
+        Score,
+        Shown("Random orders, %", "percent", "the share of consistent pairs among random orders"),
+    ]
+    tau: Annotated[Score, Shown("Tau of two people", "coefficient")]
+    tau_interval: CoefficientInterval
+    cycles: Annotated[
+        int,
+        Shown(
+            "Videos with a cycle",
+            "count",
+            "number of videos whose majorities do not form an order",
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementRow(OfStudy):
+    """How a proxy agrees with people.
+
+    alike: number of the consistent pairs that it orders like the people. share: `alike` divided by
+    the number of all consistent pairs. difference: the share minus that of the best proxy. The
+    interval of the difference is null for the best proxy.
+    """
+
+    proxy: ProxyName
+    is_chooser: Annotated[
+        bool, Shown("Chose the captions", key="chooser", write=YES_OR_NO.__getitem__)
+    ]
+    share: Annotated[Score, Shown("Agreement, %", "percent")]
+    share_interval: Interval
+    difference: Annotated[Score, Shown("Minus the best", "points")]
+    difference_interval: Annotated[Ends | None, Shown("Interval of the difference", "points")]
+    by_video: Annotated[Score, Shown("Mean of the videos, %", "percent")]
+    by_video_interval: Interval
+    majority: Annotated[Score, Shown("Majority, %", "percent")]
+    majority_interval: Interval
+    consistent: Annotated[int, Shown("Consistent pairs", "count")]
+    alike: int
+    ties: Annotated[
+        int,
+        Shown(
+            "Of these, equal values",
+            "count",
+            "number of the consistent pairs to which it gives equal values",
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRow(OfStudy):
+    """The agreement of a proxy with people on the captions of two levels."""
+
+    proxy: ProxyName
+    levels: Annotated[
+        list[int], Shown(doc="places in the order of the proxy, 0 for the most similar caption")
+    ]
+    pairs: Annotated[int, Shown("Videos", "count")]
+    consistent: Annotated[int, Shown("Consistent", "count")]
+    alike: Annotated[int, Shown("Of these, ordered like people", "count")]
+
+    @property
+    def first(self) -> Annotated[str, Shown("Caption")]:
+        return LEVELS[self.levels[0]]
+
+    @property
+    def second(self) -> Annotated[str, Shown("Other caption")]:
+        return LEVELS[self.levels[1]]
+
+    @property
+    def share(self) -> Annotated[Score, Shown("Agreement, %", "percent")]:
+        return _ratio(self.alike, self.consistent)
+
+
+@dataclass(frozen=True, slots=True)
+class Result(results.Result):
+    """The proxies in each study, the studies, and the pairs of levels for each proxy."""
+
+    confidence: results.Confidence
+    rows: Annotated[
+        list[AgreementRow],
+        Tabled(
+            "agreement",
+            "Agreement of proxies with people",
+            "Table 2 of Wray et al. (2021, supplement A). Agreement is the share of the consistent "
+            "pairs that the proxy orders like the people.",
+            columns="name proxy is_chooser share share_interval difference difference_interval "
+            "by_video by_video_interval majority majority_interval consistent ties",
+            without="{hidden}",
+        ),
+    ]
+    studies: Annotated[
+        list[StudyRow],
+        Tabled(
+            "studies",
+            "Agreement of people with each other",
+            "A pair is consistent if all people who ordered it put it in the same order.",
+        ),
+    ]
+    pairs: Annotated[
+        list[PairRow],
+        Tabled(
+            "pairs",
+            "By pair of captions",
+            "Captions are named by their places in the order of the proxy that chose them.",
+            columns="name proxy first second pairs consistent alike share",
+            without="{hidden}",
+        ),
+    ]
+
+    @property
+    def hidden(self) -> str:
+        return "" if len(self.studies) > 1 else "name"
+
+    def findings(self) -> list[str]:
+        return [
+            self._prefix(study) + text
+            for study in self.studies
+            if study.complete
+            for text in _findings(study, self._rows_of(study))
+        ]
+
+    def warnings(self) -> list[str]:
+        return [
+            self._prefix(study) + text
+            for study in self.studies
+            for text in _warnings(study, self._rows_of(study))
+        ]
+
+    def _prefix(self, study: StudyRow) -> str:
+        return f"{study.name}: " if len(self.studies) > 1 else ""
+
+    def _rows_of(self, study: StudyRow) -> list[AgreementRow]:
+        return [row for row in self.rows if row.study == study.study]
+
+    def charts(self) -> list[charts.Chart]:
+        if not any(study.consistent for study in self.studies):
+            return []
+        return [_agreement_chart(self.rows), _distance_chart(self.studies, self.pairs)]
+
+
+def _findings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
+    found = [
+        f"People order {share_text(study.share, study.share_interval)} of the "
+        f"{counted(study.pairs, 'pair')} of captions alike; with random orders it would be "
+        f"{with_percent(study.expected)}. The mean tau of two people is {coefficient(study.tau)}."
+    ]
+    if not study.consistent:
+        return [*found, "No pair is consistent, so no proxy can be compared with people."]
+    best = max(rows, key=lambda row: row.alike)
+    found.append(
+        f"The proxy that agrees best with people is {best.proxy}: it orders "
+        f"{share_text(best.share, best.share_interval)} of the "
+        f"{counted(best.consistent, 'consistent pair')} like people."
+    )
+    parts = compare_with_best(rows, best)
+    if tied := [row for row in rows if row.ties]:
+        shares = ", ".join(f"{ratio(row.ties, row.consistent)} for {row.proxy}" for row in tied)
+        parts.append(
+            "If a proxy has equal values for both captions of a consistent pair, the pair counts "
+            f"as wrong. The share of such pairs is {shares}."
+        )
+    return found + ([" ".join(parts)] if parts else [])
+
+
+def _warnings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
+    found, total, one = [], study.complete + study.incomplete, study.incomplete == 1
+    if study.incomplete:
+        found.append(
+            f"{study.incomplete:,} of {counted(total, 'video')} {'has' if one else 'have'} fewer "
+            f"than {counted(study.needed, 'order')} and {'is' if one else 'are'} left out."
+        )
+    if study.complete:
+        found += results.Resampled(unit=VIDEOS, units=study.complete).few_units_warnings()
+    return found + guessing_warnings(
+        {row.proxy: row.share_interval for row in rows}, "agreement", "50 %"
+    )
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _agreement_chart(agreements: list[AgreementRow]) -> charts.Chart:
+    rows = [
+        {
+            "measure": row.name,
+            "proxy": row.proxy,
+            "of": title,
+            "share": getattr(row, key),
+            **charts.low_high(getattr(row, f"{key}_interval")),
+        }
+        for row in agreements
+        if row.consistent
+        for key, title in SHARES.items()
+    ]
+    proxies = list(dict.fromkeys(row["proxy"] for row in rows))
+    of = charts.name_of("of", order=list(SHARES.values()))
+    drawn = charts.dots_on_lines(
+        rows,
+        charts.score_axis("share", "Agreement"),
+        {"type": "point", "tooltip": True},
+        y=charts.horizontal_labels("proxy", proxies, len(SHARES)),
+        yOffset=charts.offset(of),
+        color=of,
+    )
+    return charts.Chart(
+        "agreement",
+        "Agreement of proxies with people",
+        "Each proxy has three dots, each on a line that shows its interval: the agreement on all "
+        "consistent pairs, its mean over the videos, and the agreement with the majority. Guessing "
+        "gives 50 %.",
+        _by_study(rows, {"height": {"step": 20}, **drawn}),
+    )
+
+
+def _distance_chart(studies: list[StudyRow], pairs: list[PairRow]) -> charts.Chart:
+    rows = [
+        {"measure": study.name, "distance": distance, "series": series, "share": share}
+        for study in studies
+        if study.consistent
+        for distance in range(1, len(LEVELS))
+        for series, share in _at_distance(pairs, study, distance)
+    ]
+    view = {
+        "height": 240,
+        "mark": charts.LINES,
+        "encoding": {
+            "x": charts.step("distance", "Places between the captions"),
+            "y": charts.quantity("share", "Share of pairs", axis={"format": charts.PERCENT}),
+            "color": charts.name_of("series"),
+        },
     }
+    return charts.Chart(
+        "distance",
+        "Agreement by the distance of two captions",
+        "The horizontal axis is the number of places between two captions. One line shows the "
+        "share of all pairs that are consistent: all people order them alike. Each proxy has a "
+        "line that shows which share of the consistent pairs it orders like people.",
+        _by_study(rows, view),
+    )
+
+
+def _at_distance(
+    pairs: list[PairRow], study: StudyRow, distance: int
+) -> Iterator[tuple[str, Score]]:
+    """Yield the shares of people and of each proxy for pairs of levels with this distance."""
+    found = [
+        row
+        for row in pairs
+        if row.study == study.study and row.levels[1] - row.levels[0] == distance
+    ]
+    for number, proxy in enumerate(dict.fromkeys(row.proxy for row in found)):
+        own = [row for row in found if row.proxy == proxy]
+        consistent = sum(row.consistent for row in own)
+        if number == 0:
+            yield PEOPLE, _ratio(consistent, sum(row.pairs for row in own))
+        yield proxy, _ratio(sum(row.alike for row in own), consistent)
+
+
+def _by_study(rows: Sequence[Row], view: dict[str, Any]) -> dict[str, Any]:
+    """Return a view for each study, or one view if there is only one."""
+    if len({row["measure"] for row in rows}) > 1:
+        return charts.by_measure(rows, {**view, "width": 280}, same_scale=True)
+    return {"data": {"values": rows}, **view}
+
+
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
+    proxies = load_proxies(inputs)
+    studies = [_study_row(study, options) for study in inputs.studies]
+    rows: list[AgreementRow] = []
+    pairs: list[PairRow] = []
     for number, study in enumerate(inputs.studies):
         progress(number, len(inputs.studies), "comparing orders")
         values = [_values_of(proxy, study) for proxy in proxies]
-        agreements = [
-            agreement(study.orders, own, rng=_rng(options), confidence=options["confidence"])
-            for own in values
-        ]
-        best = int(np.argmax([one.alike for one in agreements]))
-        joint = _joint_confidence(options["confidence"], len(proxies))
-        for place, (proxy, one) in enumerate(zip(proxies, agreements, strict=True)):
+        found = [agreement(study.orders, own, **options.drawing) for own in values]
+        best = int(np.argmax([one.alike for one in found]))
+        joint = _joint_confidence(options.confidence, len(proxies))
+        for place, (proxy, one) in enumerate(zip(proxies, found, strict=True)):
             behind = compare_agreement(study.orders, values[place], values[best], confidence=joint)
-            found["rows"].append(_agreement_row(study, proxy, one, behind, is_best=place == best))
-            found["pairs"] += _pair_rows(study, proxy, one)
-    return found
-
-
-def _rng(options: OrderingsOptions) -> np.random.Generator:
-    return np.random.default_rng(options["seed"])
+            rows.append(
+                row_of(
+                    AgreementRow,
+                    one,
+                    **_names(study),
+                    proxy=proxy.name,
+                    is_chooser=study.campaign.proxy_id == proxy.proxy.pk,
+                    difference=behind.value,
+                    difference_interval=None if place == best else behind.interval.ends,
+                )
+            )
+            pairs += _pair_rows(study, proxy, one)
+    return Result(options.confidence, rows, studies, pairs)
 
 
 def _joint_confidence(confidence: float, n_proxies: int) -> float:
@@ -96,63 +404,35 @@ def _values_of(proxy: LoadedProxy, study: LoadedStudy) -> Values:
     return np.asarray(proxy.values[captions[study.complete], videos[study.complete, None]])
 
 
-def _study_row(study: LoadedStudy, options: OrderingsOptions) -> StudyRow:
-    found = consistency(study.orders, rng=_rng(options), confidence=options["confidence"])
-    campaign, arrays = study.campaign, study.arrays
-    return {
-        **_names(study),
-        "orders": len(arrays.task),
-        "people": len(np.unique(arrays.annotator)),
-        "needed": study.needed,
-        "chosen_by": campaign.proxy.name if campaign.proxy else "",
-        "complete": found.videos,
-        "incomplete": found.incomplete,
-        "pairs": found.pairs,
-        "consistent": found.consistent,
-        "share": found.share.value,
-        "share_interval": found.share.interval.ends,
-        "expected": found.expected,
-        "tau": found.tau.value,
-        "tau_interval": found.tau.interval.ends,
-        "cycles": found.cycles,
-    }
-
-
-def _names(study: LoadedStudy) -> layout.OfStudy:
+def _names(study: LoadedStudy) -> dict[str, Any]:
     return {"study": study.campaign.pk, "name": study.campaign.name}
 
 
-def _agreement_row(
-    study: LoadedStudy, proxy: LoadedProxy, found: Agreement, behind: Ends, *, is_best: bool
-) -> AgreementRow:
-    return {
+def _study_row(study: LoadedStudy, options: Options) -> StudyRow:
+    found = consistency(study.orders, **options.drawing)
+    proxy = study.campaign.proxy
+    return row_of(
+        StudyRow,
+        found,
         **_names(study),
-        "proxy": proxy.name,
-        "is_chooser": study.campaign.proxy_id == proxy.proxy.pk,
-        "consistent": found.consistent,
-        "alike": found.alike,
-        "ties": found.ties,
-        "share": found.share.value,
-        "share_interval": found.share.interval.ends,
-        "difference": behind.value,
-        "difference_interval": None if is_best else behind.interval.ends,
-        "by_video": found.by_video.value,
-        "by_video_interval": found.by_video.interval.ends,
-        "majority": found.majority.value,
-        "majority_interval": found.majority.interval.ends,
-    }
+        orders=len(study.arrays.task),
+        people=len(np.unique(study.arrays.annotator)),
+        needed=study.needed,
+        chosen_by=proxy.name if proxy else "",
+        complete=found.videos,
+    )
 
 
 def _pair_rows(study: LoadedStudy, proxy: LoadedProxy, found: Agreement) -> list[PairRow]:
     return [
-        {
+        PairRow(
             **_names(study),
-            "proxy": proxy.name,
-            "levels": [int(first), int(second)],
-            "pairs": len(study.complete),
-            "consistent": consistent,
-            "alike": alike,
-        }
+            proxy=proxy.name,
+            levels=[int(first), int(second)],
+            pairs=len(study.complete),
+            consistent=consistent,
+            alike=alike,
+        )
         for first, second, (consistent, alike) in zip(FIRST, SECOND, found.by_pair, strict=True)
     ]
 
@@ -161,12 +441,10 @@ PROXY_ORDERINGS = Analysis(
     name="proxy-orderings",
     title="Orders of proxies and people",
     question="Do proxies put captions in the order in which people put them?",
-    form=OrderingsForm,
+    options=Options,
+    result=Result,
     compute=_compute,
-    tables=layout.tables,
-    charts=layout.charts,
-    findings=layout.findings,
-    warnings=layout.warnings,
+    selects=(),
     runs_needed=0,
     proxies_needed=1,
     needs_studies=True,
