@@ -31,19 +31,20 @@ ANCHORS: Final = {CAPTION: "Caption, with videos", VIDEO: "Video, with captions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """The options of training files. Only triplets have anchors and negatives."""
+    """The options of training files. Only triplets have anchors and negatives.
 
-    threshold: Annotated[
-        float, Option("Threshold", "The lowest value of a positive.", low=0.01, high=1)
-    ] = 0.5
+    threshold: The lowest value of a positive.
+    seed: The seed that draws the negatives.
+    """
+
+    threshold: Annotated[float, Option("Threshold", low=0.01, high=1)] = 0.5
     anchor: Annotated[str, Option("Anchor of triplets", choices=ANCHORS, may_be_empty=True)] = (
         CAPTION
     )
     negatives: Annotated[
-        int,
-        Option("Negatives per positive", low=1, high=NEGATIVES_MAX, may_be_empty=True),
+        int, Option("Negatives per positive", low=1, high=NEGATIVES_MAX, may_be_empty=True)
     ] = 1
-    seed: Annotated[Seed, Option(help="The seed that draws the negatives.", may_be_empty=True)] = 0
+    seed: Annotated[Seed, Option(may_be_empty=True)] = 0
 
     def check(self) -> None:
         """Raise `InvalidInput` if an option is out of range."""

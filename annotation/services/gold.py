@@ -50,25 +50,13 @@ class Gold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportGold:
-    """A file of gold items, and their use."""
+    """A file of gold items, and their use.
 
-    use: Annotated[
-        GoldUse,
-        Option(
-            "Use",
-            entry=Entry.RADIO,
-            suggested=GoldUse.TRAINING,
-        ),
-    ]
-    file: Annotated[
-        SourceFile,
-        Option(
-            "File",
-            "CSV in UTF-8, optionally gzipped.",
-            expected="A CSV or JSON file",
-            positional=True,
-        ),
-    ]
+    file: CSV in UTF-8, optionally gzipped.
+    """
+
+    use: Annotated[GoldUse, Option("Use", entry=Entry.RADIO, suggested=GoldUse.TRAINING)]
+    file: Annotated[SourceFile, Option("File", expected="A CSV or JSON file", positional=True)]
 
 
 def import_gold(

@@ -29,7 +29,14 @@ ROWS_SHOWN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportJudgments:
-    """A file of judgments made elsewhere."""
+    """A file of judgments made elsewhere.
+
+    pool_equal: If not selected, each label applies only to its own caption. Labels of FIRE JSON are
+        always shared, because FIRE JSON contains texts instead of keys.
+    data_set: Only for a FIRE file with several data sets: the name of one, such as MSVD.
+    licence: For example, the licence of the repository that contains the file. A licence in the
+        file is stored, too, even if the two contradict each other.
+    """
 
     file: Annotated[
         SourceFile,
@@ -42,31 +49,9 @@ class ImportJudgments:
     ]
     format: Annotated[str, Option("Format", choices=JUDGMENTS.choices, may_be_empty=True)] = AUTO
     scale: Annotated[Scale, Option("Scale", may_be_empty=True)] = Scale.BINARY
-    pool_equal: Annotated[
-        bool,
-        Option(
-            "Share labels among captions with equal texts",
-            "If not selected, each label applies only to its own caption. Labels of FIRE JSON are "
-            "always shared, because FIRE JSON contains texts instead of keys.",
-        ),
-    ] = False
-    data_set: Annotated[
-        str,
-        Option(
-            "Data set",
-            "Only for a FIRE file with several data sets: the name of one, such as MSVD.",
-            length=100,
-        ),
-    ] = ""
-    licence: Annotated[
-        str,
-        Option(
-            "Licence stated elsewhere",
-            "For example, the licence of the repository that contains the file. A licence in the "
-            "file is stored, too, even if the two contradict each other.",
-            length=300,
-        ),
-    ] = ""
+    pool_equal: Annotated[bool, Option("Share labels among captions with equal texts")] = False
+    data_set: Annotated[str, Option("Data set", length=100)] = ""
+    licence: Annotated[str, Option("Licence stated elsewhere", length=300)] = ""
 
 
 def arguments_of(sent: ImportJudgments) -> dict[str, Any]:

@@ -39,24 +39,36 @@ class PolicyFault(OptionFault):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The settings of a campaign. Shares are between 0 and 1. `Campaign` describes the fields."""
+    """The settings of a campaign. Shares are between 0 and 1. `Campaign` describes the fields.
+
+    labels_each: Each label comes from a different annotator.
+    double_share: These pairs measure agreement. Without a majority, another annotator judges the
+        pair.
+    labels_max: Without a majority at this number, the pair is in conflict and a lead decides.
+    steps: Two to nine names, one per line, the lowest first.
+    threshold: Steps below this one count as not relevant in scores.
+    original_grade: The label that original positives get. Empty: the highest step.
+    joining: All annotators: every annotator of this benchmark.
+    ceiling: Limits the influence of one person. 100: no limit.
+    gate_last: For example, 18 of the last 20. 0: no training. A lead can also admit annotators who
+        have not met the requirement.
+    gold_share: Pairs with a known answer measure the accuracy of each annotator, who cannot
+        recognise them. Import control pairs first. 0: no control pairs.
+    gold_last: For example, 8 of the last 10. Annotators below the minimum are paused. 0 as the
+        minimum: no annotator is paused.
+    checklist: Annotators can mark the elements that are missing in the video.
+    contact_sheet: Each answer stores whether the annotator opened the contact sheet.
+    priority: With a priority, the most important labels come first, but early pairs are relevant
+        more often. Annotators can notice this, so the order hints at relevance.
+    """
 
     labels_each: Annotated[
-        int,
-        Option(
-            "Labels per pair",
-            "Each label comes from a different annotator.",
-            low=1,
-            high=LABELS_MOST,
-            flag="labels",
-            group=LABELS_GROUP,
-        ),
+        int, Option("Labels per pair", low=1, high=LABELS_MOST, flag="labels", group=LABELS_GROUP)
     ] = 1
     double_share: Annotated[
         float,
         Option(
             "Pairs with an extra label (%)",
-            "These pairs measure agreement. Without a majority, another annotator judges the pair.",
             entry=Entry.PERCENT,
             page="double_percent",
             flag="double",
@@ -64,21 +76,13 @@ class Policy:
         ),
     ] = DOUBLE_SHARE
     labels_max: Annotated[
-        int,
-        Option(
-            "Maximum labels per pair",
-            "Without a majority at this number, the pair is in conflict and a lead decides.",
-            low=1,
-            high=LABELS_MOST,
-            group=LABELS_GROUP,
-        ),
+        int, Option("Maximum labels per pair", low=1, high=LABELS_MOST, group=LABELS_GROUP)
     ] = 3
     scale: Annotated[Scale, Option("Scale", entry=Entry.RADIO, group=SCALE)] = Scale.BINARY
     steps: Annotated[
         list[str],
         Option(
             "Steps",
-            "Two to nine names, one per line, the lowest first.",
             entry=Entry.LINES,
             attrs={"dir": "auto"},
             suggested=list(LABELS[Scale.GRADED].values()),
@@ -89,7 +93,6 @@ class Policy:
         int,
         Option(
             "Relevant from step",
-            "Steps below this one count as not relevant in scores.",
             entry=Entry.STEP,
             low=1,
             high=STEPS_MAX - 1,
@@ -101,7 +104,6 @@ class Policy:
         int | None,
         Option(
             "Step for original positives",
-            "The label that original positives get. Empty: the highest step.",
             entry=Entry.STEP,
             low=1,
             high=STEPS_MAX - 1,
@@ -109,20 +111,11 @@ class Policy:
             group=STEPS,
         ),
     ] = None
-    joining: Annotated[
-        Joining,
-        Option(
-            "Who may judge",
-            "All annotators: every annotator of this benchmark.",
-            entry=Entry.RADIO,
-            group=WHO,
-        ),
-    ] = Joining.ALL
+    joining: Annotated[Joining, Option("Who may judge", entry=Entry.RADIO, group=WHO)] = Joining.ALL
     ceiling: Annotated[
         float,
         Option(
             "Maximum share of the pairs per annotator (%)",
-            "Limits the influence of one person. 100: no limit.",
             low=0.0001,
             entry=Entry.PERCENT,
             page="ceiling_percent",
@@ -139,21 +132,11 @@ class Policy:
             group=ENTRY,
         ),
     ] = 0
-    gate_last: Annotated[
-        Last,
-        Option(
-            "Last training answers that count",
-            "For example, 18 of the last 20. 0: no training. A lead can also admit annotators who "
-            "have not met the requirement.",
-            group=ENTRY,
-        ),
-    ] = 0
+    gate_last: Annotated[Last, Option("Last training answers that count", group=ENTRY)] = 0
     gold_share: Annotated[
         float,
         Option(
             "Control pairs among assigned pairs (%)",
-            "Pairs with a known answer measure the accuracy of each annotator, who cannot "
-            "recognise them. Import control pairs first. 0: no control pairs.",
             high=GOLD_SHARE_MAX,
             entry=Entry.PERCENT,
             page="gold_percent",
@@ -164,38 +147,17 @@ class Policy:
     gold_bar: Annotated[
         float,
         Option(
-            "Minimum correct control answers",
-            part_of="gold_last",
-            page="bar_right",
-            group=CONTROL,
+            "Minimum correct control answers", part_of="gold_last", page="bar_right", group=CONTROL
         ),
     ] = 0
     gold_last: Annotated[
-        Last,
-        Option(
-            "Last control answers that count",
-            "For example, 8 of the last 10. Annotators below the minimum are paused. 0 as the "
-            "minimum: no annotator is paused.",
-            low=1,
-            page="bar_last",
-            group=CONTROL,
-        ),
+        Last, Option("Last control answers that count", low=1, page="bar_last", group=CONTROL)
     ] = 10
     checklist: Annotated[
-        bool,
-        Option(
-            "Show the elements of the caption as a checklist",
-            "Annotators can mark the elements that are missing in the video.",
-            group=AIDS,
-        ),
+        bool, Option("Show the elements of the caption as a checklist", group=AIDS)
     ] = False
     contact_sheet: Annotated[
-        bool,
-        Option(
-            "Offer a contact sheet with eight still pictures",
-            "Each answer stores whether the annotator opened the contact sheet.",
-            group=AIDS,
-        ),
+        bool, Option("Offer a contact sheet with eight still pictures", group=AIDS)
     ] = False
     order: Annotated[Order, Option("Order of the pairs", entry=Entry.RADIO, group=ORDER)] = (
         Order.GROUPED
@@ -204,12 +166,10 @@ class Policy:
         Priority,
         Option(
             "Priority",
-            "With a priority, the most important labels come first, but early pairs are relevant "
-            "more often. Annotators can notice this, so the order hints at relevance.",
             choices={
                 Priority.NONE: "None: the judged pairs are a fair sample at any time",
-                Priority.RANK: "By best rank in any run: rank 1, then the top 3, the top 10, the "
-                "others",
+                Priority.RANK: "By best rank in any run: rank 1, then the top 3, the top 10, "
+                "the others",
                 Priority.PROXY: "By a proxy: values from 0.8, then from 0.6, 0.4, 0.2, the others",
             },
             entry=Entry.RADIO,
@@ -308,29 +268,19 @@ def check_share(field: str, noun: str, share: float) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignOptions:
-    """A campaign to open."""
+    """A campaign to open.
+
+    name: Annotators see this name. If empty, the name is the benchmark’s key and a number.
+    proxy: Only for the priority by a proxy.
+    seed: The seed selects the pairs with an extra label and sets the order of all pairs.
+    """
 
     name: Annotated[
-        str,
-        Option(
-            "Name",
-            "Annotators see this name. If empty, the name is the benchmark’s key and a number.",
-            length=150,
-            attrs={"autocomplete": "off", "dir": "auto"},
-        ),
+        str, Option("Name", length=150, attrs={"autocomplete": "off", "dir": "auto"})
     ] = ""
     policy: Policy
-    proxy: Annotated[
-        str,
-        Option("Proxy", "Only for the priority by a proxy.", entry=Entry.OFFERED, group=ORDER),
-    ] = ""
-    seed: Annotated[
-        Seed,
-        Option(
-            help="The seed selects the pairs with an extra label and sets the order of all pairs.",
-            group=ORDER,
-        ),
-    ] = 0
+    proxy: Annotated[str, Option("Proxy", entry=Entry.OFFERED, group=ORDER)] = ""
+    seed: Annotated[Seed, Option(group=ORDER)] = 0
 
     def check(self) -> None:
         """Check the whole policy. Raises `OptionFault`."""

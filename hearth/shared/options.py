@@ -2,8 +2,15 @@
 
     @dataclass(frozen=True, kw_only=True)
     class PoolOptions:
-        depth: Annotated[int, Option("Depth", "The number of items to pool.", low=1)]
+        '''What a pool contains.
+
+        depth: The number of items to pool.
+        '''
+
+        depth: Annotated[int, Option("Depth", low=1)]
         seed: Seed = 0
+
+The help text of an option is in the docstring of the class, or in `Option`.
 
 The declaration yields the fields of a form and of a serializer (`option_fields`), the arguments of
 a command, the parameters of a job, and the calls of the client. The name, type and default of the
@@ -17,6 +24,7 @@ Checks that need several options are in `check()` of the dataclass. It raises `O
 
 from __future__ import annotations
 
+import inspect
 import re
 import types
 from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup
@@ -197,7 +205,7 @@ def _options_of(action: Any) -> tuple[Declared, ...]:
 
 
 def _declared(action: type, within: tuple[str, ...]) -> Iterator[Declared]:
-    hints = get_type_hints(action, include_extras=True)
+    hints, helps = get_type_hints(action, include_extras=True), _helps(action)
     for field in fields(action):
         hint, options = hints[field.name], []
         if get_origin(hint) is Annotated:
@@ -210,10 +218,26 @@ def _declared(action: type, within: tuple[str, ...]) -> Iterator[Declared]:
         first, *others = options
         for other in others:
             first = first.updated(other)
+        first = first.updated(Option(help=helps.get(field.name, "")))
         default = field.default
         if field.default_factory is not MISSING:
             default = field.default_factory()
         yield Declared(field.name, *_type_of(hint), default, first, within)
+
+
+def _helps(action: type) -> dict[str, str]:
+    """Return the help texts in the docstrings of a dataclass and its bases, by option."""
+    found: dict[str, str] = {}
+    for base in reversed(action.__mro__):
+        name = ""
+        for line in inspect.cleandoc(base.__doc__ or "").split("\n"):
+            if match := re.match(r"(\w+): (.+)", line):
+                name, found[match[1]] = match[1], match[2]
+            elif name and line.startswith(" "):
+                found[name] += f" {line.strip()}"
+            else:
+                name = ""
+    return found
 
 
 def _type_of(hint: Any) -> tuple[type, type | None, bool]:

@@ -38,46 +38,27 @@ BY_PROXY = Group(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolOptions:
-    """What a pool contains: the top `depth` of the named runs, or of all runs if none is named."""
+    """What a pool contains: the top `depth` of the named runs, or of all runs if none is named.
 
-    depth: Annotated[
-        int,
-        Option(
-            "Depth",
-            "The number of items to pool from the top of each ranked list.",
-            low=1,
-            high=DEPTH_MAX,
-            metavar="K",
-            suggested=10,
-        ),
-    ]
-    runs: Annotated[
-        Sequence[str],
-        Option(
-            "Runs",
-            "If no run is selected, all runs are pooled.",
-            entry=Entry.CHECKBOXES,
-            flag="run",
-        ),
-    ] = ()
-    sample: Annotated[
-        int | None,
-        Option(
-            "Sample of captions",
-            "Number of captions to pool, drawn with the seed; by default, all captions.",
-            low=1,
-            group=OTHERS,
-        ),
-    ] = None
-    video_sample: Annotated[
-        int | None,
-        Option(
-            "Sample of videos",
-            "Number of videos to pool, drawn with the seed; by default, all videos.",
-            low=1,
-            group=OTHERS,
-        ),
-    ] = None
+    depth: The number of items to pool from the top of each ranked list.
+    runs: If no run is selected, all runs are pooled.
+    sample: Number of captions to pool, drawn with the seed; by default, all captions.
+    video_sample: Number of videos to pool, drawn with the seed; by default, all videos.
+    similar: The number of similar texts per caption. The original positives of the captions with
+        these texts are also pooled for this caption. Texts are similar if they share rare words.
+        With this option, the preview runs as a job, because it takes up to a minute.
+    similar_from: From 0 to 1; equal texts have 1.
+    proxy: Adds each pair with a high value, even if no run ranks it.
+    proxy_from: From 0 to 1. The page of the proxy shows how many pairs reach each value.
+    budget: If there are more new pairs, the pool keeps those that the largest number of systems
+        rank. Among pairs with equal numbers, the best rank in any run decides, then the value by
+        the proxy if one is selected, and then the seed.
+    """
+
+    depth: Annotated[int, Option("Depth", low=1, high=DEPTH_MAX, metavar="K", suggested=10)]
+    runs: Annotated[Sequence[str], Option("Runs", entry=Entry.CHECKBOXES, flag="run")] = ()
+    sample: Annotated[int | None, Option("Sample of captions", low=1, group=OTHERS)] = None
+    video_sample: Annotated[int | None, Option("Sample of videos", low=1, group=OTHERS)] = None
     seed: Annotated[Seed, Option(low=-SEED_MAX, group=OTHERS)] = 0
     originals: Annotated[
         str,
@@ -90,60 +71,16 @@ class PoolOptions:
         ),
     ] = RANKED
     similar: Annotated[
-        int | None,
-        Option(
-            "Similar captions",
-            "The number of similar texts per caption. The original positives of the captions with "
-            "these texts are also pooled for this caption. Texts are similar if they share rare "
-            "words. With this option, the preview runs as a job, because it takes up to a minute.",
-            low=1,
-            high=SIMILAR_MAX,
-            group=OTHERS,
-        ),
+        int | None, Option("Similar captions", low=1, high=SIMILAR_MAX, group=OTHERS)
     ] = None
     similar_from: Annotated[
-        float,
-        Option(
-            "Lowest similarity",
-            "From 0 to 1; equal texts have 1.",
-            low=0.01,
-            high=1,
-            may_be_empty=True,
-            group=OTHERS,
-        ),
+        float, Option("Lowest similarity", low=0.01, high=1, may_be_empty=True, group=OTHERS)
     ] = SIMILARITY
-    proxy: Annotated[
-        str,
-        Option(
-            "Proxy",
-            "Adds each pair with a high value, even if no run ranks it.",
-            entry=Entry.OFFERED,
-            group=BY_PROXY,
-            metavar="NAME",
-        ),
-    ] = ""
+    proxy: Annotated[str, Option("Proxy", entry=Entry.OFFERED, group=BY_PROXY, metavar="NAME")] = ""
     proxy_from: Annotated[
-        float,
-        Option(
-            "Lowest value",
-            "From 0 to 1. The page of the proxy shows how many pairs reach each value.",
-            low=0.01,
-            high=1,
-            may_be_empty=True,
-            group=BY_PROXY,
-        ),
+        float, Option("Lowest value", low=0.01, high=1, may_be_empty=True, group=BY_PROXY)
     ] = PROXY_FROM
-    budget: Annotated[
-        int | None,
-        Option(
-            "Maximum new pairs",
-            "If there are more new pairs, the pool keeps those that the largest number of systems "
-            "rank. Among pairs with equal numbers, the best rank in any run decides, then the "
-            "value by the proxy if one is selected, and then the seed.",
-            low=1,
-            high=2**31 - 1,
-        ),
-    ] = None
+    budget: Annotated[int | None, Option("Maximum new pairs", low=1, high=2**31 - 1)] = None
 
     @property
     def needs_runs(self) -> bool:
@@ -157,38 +94,24 @@ class PoolOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolRequest:
-    """A pool to preview or to build."""
+    """A pool to preview or to build.
+
+    rate: Only the preview uses it. It can be in any currency.
+    seconds: Only the preview uses it. By default, it is the median of the recorded times, or 8
+        seconds before the first one.
+    expected: The `sha256` of a plan. The job fails if the new pairs have changed since then.
+    """
 
     pool: PoolOptions
-    rate: Annotated[
-        float | None,
-        Option(
-            "Cost per hour",
-            "Only the preview uses it. It can be in any currency.",
-            low=0,
-            high=1_000_000,
-            metavar="MONEY",
-        ),
-    ] = None
+    rate: Annotated[float | None, Option("Cost per hour", low=0, high=1000000, metavar="MONEY")] = (
+        None
+    )
     seconds: Annotated[
-        float | None,
-        Option(
-            "Seconds per answer",
-            "Only the preview uses it. By default, it is the median of the recorded times, or 8 "
-            "seconds before the first one.",
-            low=SECONDS_MIN,
-            high=SECONDS_EACH,
-        ),
+        float | None, Option("Seconds per answer", low=SECONDS_MIN, high=SECONDS_EACH)
     ] = None
     expected: Annotated[
         str,
-        Option(
-            "Preview",
-            "The `sha256` of a plan. The job fails if the new pairs have changed since then.",
-            pattern=r"\A([0-9a-f]{64})?\Z",
-            entry=Entry.HIDDEN,
-            in_commands=False,
-        ),
+        Option("Preview", pattern="\\A([0-9a-f]{64})?\\Z", entry=Entry.HIDDEN, in_commands=False),
     ] = ""
 
 

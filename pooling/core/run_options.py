@@ -18,18 +18,20 @@ FILE = Option(expected=f"A run ({RUNS.listed()})", positional=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRun:
-    """A file with the ranked lists of a system."""
+    """A file with the ranked lists of a system.
 
-    file: Annotated[
-        SourceFile,
-        FILE,
-        Option("Files", "One or several files. A text file can be compressed with gzip."),
-    ]
+    file: One or several files. A text file can be compressed with gzip.
+    system: The retrieval model that produced the run.
+    name: Needed only if the system has several runs; by default, the name of the system.
+    direction: What the ranked lists contain. A matrix contains both directions.
+    depth: Results kept per list; by default, the whole list or the top 100 of a matrix.
+    """
+
+    file: Annotated[SourceFile, FILE, Option("Files")]
     system: Annotated[
         str,
         Option(
             "System",
-            "The retrieval model that produced the run.",
             length=NAME_LENGTH,
             printable=True,
             attrs={"list": "known-systems", "autocomplete": "off"},
@@ -38,47 +40,26 @@ class ImportRun:
     name: Annotated[
         str,
         Option(
-            "Name of the run",
-            "Needed only if the system has several runs; by default, the name of the system.",
-            length=NAME_LENGTH,
-            printable=True,
-            attrs={"autocomplete": "off"},
+            "Name of the run", length=NAME_LENGTH, printable=True, attrs={"autocomplete": "off"}
         ),
     ] = ""
     direction: Annotated[
-        str,
-        Option(
-            "Direction",
-            "What the ranked lists contain. A matrix contains both directions.",
-            choices=dict(IMPORT_CHOICES),
-            may_be_empty=True,
-        ),
+        str, Option("Direction", choices=dict(IMPORT_CHOICES), may_be_empty=True)
     ] = Direction.TEXT_TO_VIDEO.value
     keys: Annotated[SourceFile | None, KEYS] = None
     format: Annotated[str, Option("Format", choices=RUNS.choices)] = AUTO
-    depth: Annotated[
-        int | None,
-        Option(
-            "Maximum depth",
-            "Results kept per list; by default, the whole list or the top 100 of a matrix.",
-            low=1,
-            high=DEPTH_MAX,
-            metavar="K",
-        ),
-    ] = None
+    depth: Annotated[int | None, Option("Maximum depth", low=1, high=DEPTH_MAX, metavar="K")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreRun(ImportRun):
-    """A run for a public benchmark."""
+    """A run for a public benchmark.
 
-    file: Annotated[SourceFile, FILE, Option("File", "A text file can be compressed with gzip.")]
+    file: A text file can be compressed with gzip.
+    direction: What the ranked lists contain. A matrix has both directions; upload it once for each.
+    """
+
+    file: Annotated[SourceFile, FILE, Option("File")]
     direction: Annotated[
-        str,
-        Option(
-            "Direction",
-            "What the ranked lists contain. A matrix has both directions; upload it once for each.",
-            choices=dict(ONE_DIRECTION),
-            may_be_empty=True,
-        ),
+        str, Option("Direction", choices=dict(ONE_DIRECTION), may_be_empty=True)
     ] = Direction.TEXT_TO_VIDEO.value

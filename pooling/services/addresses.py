@@ -32,16 +32,12 @@ class AddressesReport(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressesUpload:
-    """A file with the addresses of videos."""
+    """A file with the addresses of videos.
 
-    file: Annotated[
-        SourceFile,
-        Option(
-            "File",
-            "A CSV file with the columns video_id and url.",
-            expected="A CSV or JSON file",
-        ),
-    ]
+    file: A CSV file with the columns video_id and url.
+    """
+
+    file: Annotated[SourceFile, Option("File", expected="A CSV or JSON file")]
 
 
 def set_addresses(

@@ -29,28 +29,19 @@ RECORDED = ("name", "paper", "code_url")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFields:
-    """What can change of a run."""
+    """What can change of a run.
+
+    paper: The web address of the paper.
+    code_url: The web address of the code.
+    contact: Whom to ask about this run. Everyone who sees the run sees the contact.
+    training_data: What the system was trained on, with versions.
+    """
 
     name: Annotated[str, Option("Name", length=NAME_LENGTH, printable=True)]
-    paper: Annotated[
-        str, Option("Paper", "The web address of the paper.", length=500, entry=Entry.URL)
-    ] = ""
-    code_url: Annotated[
-        str, Option("Code", "The web address of the code.", length=500, entry=Entry.URL)
-    ] = ""
-    contact: Annotated[
-        str,
-        Option(
-            "Contact",
-            "Whom to ask about this run. Everyone who sees the run sees the contact.",
-            length=200,
-            printable=True,
-        ),
-    ] = ""
-    training_data: Annotated[
-        Description,
-        Option("Training data", "What the system was trained on, with versions."),
-    ] = ""
+    paper: Annotated[str, Option("Paper", length=500, entry=Entry.URL)] = ""
+    code_url: Annotated[str, Option("Code", length=500, entry=Entry.URL)] = ""
+    contact: Annotated[str, Option("Contact", length=200, printable=True)] = ""
+    training_data: Annotated[Description, Option("Training data")] = ""
     description: Description = ""
 
 

@@ -39,15 +39,16 @@ CSV_FILE = Option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainCaptionsUpload:
-    """A file with the captions that systems were trained on."""
+    """A file with the captions that systems were trained on.
+
+    name: Needed only if there are several splits, such as 9k and 7k. The default is “train”.
+    """
 
     file: Annotated[SourceFile, CSV_FILE]
     name: Annotated[
         str,
         Option(
             "Name of the split",
-            "Needed only if there are several splits, such as 9k and 7k. The default is "
-            f"“{TRAIN}”.",
             length=NAME_LENGTH,
             printable=True,
             attrs={"autocomplete": "off"},

@@ -32,49 +32,30 @@ CITATION_LENGTH = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicPageFields:
-    """What visitors see of a benchmark."""
+    """What visitors see of a benchmark.
 
-    is_public: Annotated[
-        bool, Option("Public", "Everyone can open the public page, without an account.")
-    ] = False
+    is_public: Everyone can open the public page, without an account.
+    shows_while_judging: People whose only role in this benchmark is that of annotator do not see
+        them while they are signed in.
+    shows_texts: By default, downloads contain only ids and labels.
+    runs_per_day: Files with errors do not count. Days begin at midnight UTC.
+    contact: Whom to ask about the benchmark. Visitors see the contact.
+    citation: How to cite the benchmark, such as a BibTeX entry.
+    """
+
+    is_public: Annotated[bool, Option("Public")] = False
     shows_while_judging: Annotated[
-        bool,
-        Option(
-            "Show scores and labels while a campaign is not closed",
-            "People whose only role in this benchmark is that of annotator do not see them while "
-            "they are signed in.",
-        ),
+        bool, Option("Show scores and labels while a campaign is not closed")
     ] = False
-    shows_texts: Annotated[
-        bool,
-        Option(
-            "Include the texts of captions in downloads",
-            "By default, downloads contain only ids and labels.",
-        ),
-    ] = False
+    shows_texts: Annotated[bool, Option("Include the texts of captions in downloads")] = False
     runs_per_day: Annotated[
-        int,
-        Option(
-            "Maximum uploaded runs per person and day",
-            "Files with errors do not count. Days begin at midnight UTC.",
-            low=1,
-            high=RUNS_PER_DAY_MAX,
-        ),
+        int, Option("Maximum uploaded runs per person and day", low=1, high=RUNS_PER_DAY_MAX)
     ]
-    contact: Annotated[
-        str,
-        Option(
-            "Contact",
-            "Whom to ask about the benchmark. Visitors see the contact.",
-            length=200,
-            printable=True,
-        ),
-    ] = ""
+    contact: Annotated[str, Option("Contact", length=200, printable=True)] = ""
     citation: Annotated[
         str,
         Option(
             "Citation",
-            "How to cite the benchmark, such as a BibTeX entry.",
             length=CITATION_LENGTH,
             entry=Entry.AREA,
             attrs={"rows": 5, "spellcheck": "false"},

@@ -13,35 +13,18 @@ JUDGMENT_COLUMNS = ("judged_at", "seconds", "guideline", "missing")
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """The options of an export. Each format accepts some of them."""
+    """The options of an export. Each format accepts some of them.
 
-    licence: Annotated[
-        str,
-        Option(
-            "Licence",
-            "The licence of the labels, for the formats fire and release; by default, that of the "
-            "benchmark.",
-            length=200,
-        ),
-    ] = ""
-    texts: Annotated[
-        bool,
-        Option(
-            "Texts",
-            "Add the texts of the captions, for the formats spreadsheet, jsonl, parquet and "
-            "release.",
-        ),
-    ] = False
-    hub_id: Annotated[
-        str,
-        Option(
-            "Hub id",
-            "The name of the data set on the Hugging Face Hub, for the format release; by default, "
-            "the key of the benchmark.",
-            length=200,
-            metavar="NAME",
-        ),
-    ] = ""
+    licence: The licence of the labels, for the formats fire and release; by default, that of the
+        benchmark.
+    texts: Add the texts of the captions, for the formats spreadsheet, jsonl, parquet and release.
+    hub_id: The name of the data set on the Hugging Face Hub, for the format release; by default,
+        the key of the benchmark.
+    """
+
+    licence: Annotated[str, Option("Licence", length=200)] = ""
+    texts: Annotated[bool, Option("Texts")] = False
+    hub_id: Annotated[str, Option("Hub id", length=200, metavar="NAME")] = ""
     columns: Annotated[
         tuple[str, ...],
         Option(

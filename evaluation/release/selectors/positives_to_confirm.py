@@ -40,42 +40,22 @@ CACHE_SECONDS = 24 * 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmOptions:
-    """The positives for which a campaign requests second labels."""
+    """The positives for which a campaign requests second labels.
 
-    run: Annotated[
-        str,
-        Option(
-            "Run",
-            "The run whose sole positives are confirmed.",
-            metavar="NAME",
-            is_alternative=True,
-        ),
-    ] = ""
-    all: Annotated[
-        bool,
-        Option(
-            "All",
-            "Confirm all positives of the label set, on which AP, R@k and nDCG depend.",
-            is_alternative=True,
-        ),
-    ] = False
-    cutoff: Annotated[
-        int | None,
-        Option("Cutoff", "With a run: the k of C@k; by default, 10.", low=1, metavar="K"),
-    ] = None
-    labels: Annotated[
-        str,
-        Option("Labels", "The version of the label set; by default, the newest.", metavar="LABELS"),
-    ] = LATEST
-    name: Annotated[
-        str,
-        Option(
-            "Name",
-            "The name of the campaign, which annotators see; by default, the key and a number.",
-            length=200,
-        ),
-    ] = ""
-    seed: Annotated[Seed, Option(help="The seed of the task order.")] = 0
+    run: The run whose sole positives are confirmed.
+    all: Confirm all positives of the label set, on which AP, R@k and nDCG depend.
+    cutoff: With a run: the k of C@k; by default, 10.
+    labels: The version of the label set; by default, the newest.
+    name: The name of the campaign, which annotators see; by default, the key and a number.
+    seed: The seed of the task order.
+    """
+
+    run: Annotated[str, Option("Run", metavar="NAME", is_alternative=True)] = ""
+    all: Annotated[bool, Option("All", is_alternative=True)] = False
+    cutoff: Annotated[int | None, Option("Cutoff", low=1, metavar="K")] = None
+    labels: Annotated[str, Option("Labels", metavar="LABELS")] = LATEST
+    name: Annotated[str, Option("Name", length=200)] = ""
+    seed: Seed = 0
 
     def check(self) -> None:
         """Raise `OptionFault` unless there is a run, or all positives are chosen."""

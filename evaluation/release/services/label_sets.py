@@ -86,34 +86,22 @@ def check_settled(counts: OutcomeCounts) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishOptions:
-    """A label set to publish."""
+    """A label set to publish.
 
-    change: Annotated[
-        Change | None,
-        Option(
-            "Version number",
-            "The part to increase: patch (changed labels), minor (new pairs) or major (changed "
-            "guidelines or rules, or removed pairs). By default, this rule chooses it.",
-            entry=Entry.RADIO,
-        ),
-    ] = None
+    change: The part to increase: patch (changed labels), minor (new pairs) or major (changed
+        guidelines or rules, or removed pairs). By default, this rule chooses it.
+    notes: What is new, for readers of the label set. Notes cannot be changed later.
+    allow_pending: They have no label in the label set.
+    """
+
+    change: Annotated[Change | None, Option("Version number", entry=Entry.RADIO)] = None
     notes: Annotated[
         str,
-        Option(
-            "Notes",
-            "What is new, for readers of the label set. Notes cannot be changed later.",
-            length=NOTES_LENGTH,
-            entry=Entry.AREA,
-            attrs={"rows": 5, "dir": "auto"},
-        ),
+        Option("Notes", length=NOTES_LENGTH, entry=Entry.AREA, attrs={"rows": 5, "dir": "auto"}),
     ] = ""
-    allow_pending: Annotated[
-        bool,
-        Option(
-            "Publish although pairs are pending or in conflict",
-            "They have no label in the label set.",
-        ),
-    ] = False
+    allow_pending: Annotated[bool, Option("Publish although pairs are pending or in conflict")] = (
+        False
+    )
 
 
 def publish_label_set(

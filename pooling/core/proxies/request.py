@@ -61,7 +61,27 @@ class StopList(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyRequest:
-    """A proxy that is computed from captions. A method ignores the options of other methods."""
+    """A proxy that is computed from captions. A method ignores the options of other methods.
+
+    percent: BoW, PoS and SYN use it for videos with several captions. At 25 %, a video with 20
+        captions keeps the words that at least 5 of them contain. METEOR compares several captions
+        by the match kernel of Wray et al. instead.
+    stop_words: The words to leave out. spaCy’s list contains put, take, get, give, make, move and
+        can, which are common words in kitchens.
+    own_words: A text file with one word per line.
+    white_space: By default, captions are split at single spaces, as the published code does. Two
+        spaces in a row then give an empty word.
+    commands: The tagger then reads each caption as if it began with “I”, because it would otherwise
+        take the verb for a noun.
+    verb_classes: A CSV file with the columns id and instances, as in EPIC-KITCHENS. Words of the
+        same class are equal. Without classes, the simplified Lesk algorithm selects the senses of
+        WordNet.
+    noun_classes: The same for nouns.
+    lemmas_by_tagger: This needs no WordNet. By default, the lemmas are WordNet’s.
+    synonyms_of_words: NLTK looks up stems, which loses synonyms: “automobile” becomes “automobil”.
+    lexicon: A .zip or .tar.gz archive with the files index.*, data.* and *.exc, such as NLTK’s
+        wordnet.zip. By default, the installed WordNet is used.
+    """
 
     method: Annotated[
         Method,
@@ -84,9 +104,6 @@ class ProxyRequest:
         int,
         Option(
             "Minimum share of a video’s captions that contain a word (%)",
-            "BoW, PoS and SYN use it for videos with several captions. At 25 %, a video with 20 "
-            "captions keeps the words that at least 5 of them contain. METEOR compares several "
-            "captions by the match kernel of Wray et al. instead.",
             low=1,
             high=100,
             group=OWN,
@@ -96,8 +113,6 @@ class ProxyRequest:
         StopList,
         Option(
             "Stop words",
-            "The words to leave out. spaCy’s list contains put, take, get, give, make, move and "
-            "can, which are common words in kitchens.",
             choices={
                 StopList.SPACY: "spaCy’s 326 English stop words, as in Wray et al.",
                 StopList.NONE: "None",
@@ -108,73 +123,25 @@ class ProxyRequest:
         ),
     ] = StopList.SPACY
     own_words: Annotated[
-        SourceFile | None,
-        Option(
-            "Own stop words",
-            "A text file with one word per line.",
-            expected="A text file",
-            group=BOW,
-        ),
+        SourceFile | None, Option("Own stop words", expected="A text file", group=BOW)
     ] = None
-    white_space: Annotated[
-        bool,
-        Option(
-            "Split captions at any white space",
-            "By default, captions are split at single spaces, as the published code does. Two "
-            "spaces in a row then give an empty word.",
-            group=BOW,
-        ),
-    ] = False
+    white_space: Annotated[bool, Option("Split captions at any white space", group=BOW)] = False
     commands: Annotated[
-        bool,
-        Option(
-            "Captions are commands, such as “wash hands”",
-            "The tagger then reads each caption as if it began with “I”, because it would "
-            "otherwise take the verb for a noun.",
-            group=WORDS,
-        ),
+        bool, Option("Captions are commands, such as “wash hands”", group=WORDS)
     ] = False
     verb_classes: Annotated[
-        SourceFile | None,
-        Option(
-            "Classes of verbs",
-            "A CSV file with the columns id and instances, as in EPIC-KITCHENS. Words of the same "
-            "class are equal. Without classes, the simplified Lesk algorithm selects the senses of "
-            "WordNet.",
-            expected="A text file",
-            group=SENSES,
-        ),
+        SourceFile | None, Option("Classes of verbs", expected="A text file", group=SENSES)
     ] = None
     noun_classes: Annotated[
-        SourceFile | None,
-        Option("Classes of nouns", "The same for nouns.", expected="A text file", group=SENSES),
+        SourceFile | None, Option("Classes of nouns", expected="A text file", group=SENSES)
     ] = None
     lemmas_by_tagger: Annotated[
-        bool,
-        Option(
-            "Look up classes by the tagger’s lemmas",
-            "This needs no WordNet. By default, the lemmas are WordNet’s.",
-            group=SENSES,
-        ),
+        bool, Option("Look up classes by the tagger’s lemmas", group=SENSES)
     ] = False
     synonyms_of_words: Annotated[
-        bool,
-        Option(
-            "Look up synonyms of words, not of stems",
-            "NLTK looks up stems, which loses synonyms: “automobile” becomes “automobil”.",
-            group=SYNONYMS,
-        ),
+        bool, Option("Look up synonyms of words, not of stems", group=SYNONYMS)
     ] = False
-    lexicon: Annotated[
-        SourceFile | None,
-        Option(
-            "WordNet",
-            "A .zip or .tar.gz archive with the files index.*, data.* and *.exc, such as NLTK’s "
-            "wordnet.zip. By default, the installed WordNet is used.",
-            flag="wordnet",
-            group=WORDNET,
-        ),
-    ] = None
+    lexicon: Annotated[SourceFile | None, Option("WordNet", flag="wordnet", group=WORDNET)] = None
 
     def check(self) -> None:
         """Check the options together. Raises `OptionFault`."""
@@ -234,29 +201,20 @@ class ProxyRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyUpload:
-    """A proxy that another program computed: a matrix, or embeddings of captions and videos."""
+    """A proxy that another program computed: a matrix, or embeddings of captions and videos.
 
-    file: Annotated[
-        SourceFile | None,
-        Option("Matrix", "A .npy file of float16, float32 or float64.", positional=True),
-    ] = None
+    file: A .npy file of float16, float32 or float64.
+    caption_embeddings: A .npy matrix with a row for each caption, in the order of the benchmark.
+    video_embeddings: A .npy matrix with a row for each video. Without it, the embedding of a video
+        is the mean of those of its own captions.
+    name: By default, the name of the first file.
+    """
+
+    file: Annotated[SourceFile | None, Option("Matrix", positional=True)] = None
     keys: Annotated[SourceFile | None, KEYS] = None
-    caption_embeddings: Annotated[
-        SourceFile | None,
-        Option(
-            "Embeddings of captions",
-            "A .npy matrix with a row for each caption, in the order of the benchmark.",
-        ),
-    ] = None
-    video_embeddings: Annotated[
-        SourceFile | None,
-        Option(
-            "Embeddings of videos",
-            "A .npy matrix with a row for each video. Without it, the embedding of a video is the "
-            "mean of those of its own captions.",
-        ),
-    ] = None
-    name: Annotated[str, NAME, Option(help="By default, the name of the first file.")] = ""
+    caption_embeddings: Annotated[SourceFile | None, Option("Embeddings of captions")] = None
+    video_embeddings: Annotated[SourceFile | None, Option("Embeddings of videos")] = None
+    name: Annotated[str, NAME] = ""
     own_as_computed: Annotated[bool, OWN_AS_COMPUTED] = False
 
     def check(self) -> None:
