@@ -30,7 +30,6 @@ from hearth.shared.options import (
 from hearth.shared.uploads import check_is_readable
 
 T = TypeVar("T")
-LINE = {"autocomplete": "off", "dir": "auto"}
 ON = "on"
 
 
@@ -56,10 +55,8 @@ def _readable(declared: Declared) -> list[Any]:
 
 def form_field(declared: Declared) -> forms.Field:
     """Return the form field of an option."""
-    option, default = (
-        declared.option,
-        None if declared.is_required else plain(declared.default),
-    )
+    option = declared.option
+    default = None if declared.is_required else plain(declared.default)
     may_be_empty = not declared.is_required and (option.may_be_empty or default in (None, "", []))
     common: dict[str, Any] = {
         "label": option.title,
