@@ -73,13 +73,3 @@ def test_a_job_of_a_deleted_run_states_why_it_fails(client: Client) -> None:
     job = run_job_of("build_pool")
     reason = "A run of this job has been deleted since the request."
     assert (job.state, job.error) == (JobState.FAILED, reason)
-
-
-def test_a_job_of_an_earlier_version_states_what_to_do(client: Client) -> None:
-    """Its parameters contain the names of runs instead of their ids."""
-    client.post("/benchmarks/tiny/pools/new/", {"depth": 2, "runs": ["A"], "seed": 0})
-    waiting = Job.objects.get(kind="build_pool")
-    Job.objects.filter(pk=waiting.pk).update(params=waiting.params | {"runs": ["A"]})
-    job = run_job_of("build_pool")
-    assert job.state == JobState.FAILED
-    assert job.error.endswith("Request it again on its page.")
