@@ -234,6 +234,18 @@ def dots_by_measure(
     return by_measure(rows, {**size, "mark": DOTS, "encoding": {"x": x, **encoding}})
 
 
+def dots_below_names(rows: Sequence[Row], x: Encoding, name: str, series: str) -> dict[str, Any]:
+    """Return a dot for each row on a line from `low` to `high`, with the names above their dots.
+
+    name, series: the fields of the names, and of the names of the dots that are side by side.
+    """
+    names, sides = ([*dict.fromkeys(row[field] for row in rows)] for field in (name, series))
+    at, side = horizontal_labels(name, names, len(sides)), name_of(series, order=sides)
+    mark = {"type": "point", "tooltip": True}
+    drawn = dots_on_lines(rows, x, mark, y=at, yOffset=offset(side), color=side)
+    return {"height": {"step": 20}, **drawn}
+
+
 def bars(rows: Sequence[Any], x: Encoding, y: Encoding, group: Encoding) -> dict[str, Any]:
     """Return bars for the names of a group, side by side at each step of `x`."""
     return spec(data_of(rows), BARS, x=x, y=y, xOffset=offset(group), color=group)

@@ -51,7 +51,7 @@ from evaluation.lab.analyses.tables import Table
 from hearth.shared.errors import InvalidInput
 from hearth.shared.numbers import coefficient, points, ratio, with_percent
 from hearth.shared.options import Option
-from hearth.shared.progress import Progress
+from hearth.shared.progress import Progress, no_progress
 from hearth.shared.words import counted
 
 Values = npt.NDArray[np.float16]
@@ -332,7 +332,8 @@ class Result(results.WithIntervals):
 
     def findings(self) -> list[str]:
         best = self.best
-        others = " ".join(compare_with_best(self.rows, best))
+        others = {row.proxy: row.difference_interval for row in self.rows if row is not best}
+        compared = " ".join(compare_with_best(others))
         return [
             self._best_text(best),
             f"People confirm {share_text(best.precision, best.precision_interval)} of the judged "
@@ -341,7 +342,7 @@ class Result(results.WithIntervals):
             f"relevant. These shares are based on {counted(self.pairs, 'judged pair')} of "
             f"{counted(self.units, UNIT_NAMES[self.unit])}. {self.relevant:,} of these pairs "
             f"{self.be} relevant.",
-            *([others] if others else []),
+            *([compared] if compared else []),
             *self._order_texts(best),
             self._unjudged_text(best),
         ]
@@ -410,22 +411,16 @@ class Result(results.WithIntervals):
                 f"Only {self.relevant:,} of {counted(self.pairs, 'compared pair')} {self.be} "
                 "relevant. Recall is uncertain."
             )
-        return found + guessing_warnings(
-            {row.proxy: row.auc_interval for row in self.rows}, "AUC", "0.5"
-        )
+        aucs = {row.proxy: row.auc_interval for row in self.rows}
+        return found + guessing_warnings(aucs, "AUC", "0.5")
 
     def charts(self) -> list[charts.Chart]:
-        best = self.best.proxy
-        scores = [row for row in self.scores if row.proxy == best]
-        return [
-            _curve_chart(self.curve),
-            *([_scores_chart(scores, best)] if scores else []),
-            *(
-                [_lengths_chart(self.lengths)]
-                if any(row.auc is not None for row in self.lengths)
-                else []
-            ),
-        ]
+        best, found = self.best.proxy, [_curve_chart(self.curve)]
+        if scores := [row for row in self.scores if row.proxy == best]:
+            found.append(_scores_chart(scores, best))
+        if any(row.auc is not None for row in self.lengths):
+            found.append(_lengths_chart(self.lengths))
+        return found
 
 
 def _curve_chart(curve: list[CurveRow]) -> charts.Chart:
@@ -480,23 +475,13 @@ def _scores_chart(scores: list[ScoreRow], proxy: str) -> charts.Chart:
 
 def _lengths_chart(lengths: list[LengthRow]) -> charts.Chart:
     rows = [{**as_json(row), **charts.low_high(row.auc_interval)} for row in lengths]
-    proxies = list(dict.fromkeys(row.proxy for row in lengths))
-    words = list(dict.fromkeys(row.words for row in lengths))
-    proxy = charts.name_of("proxy", order=proxies)
-    drawn = charts.dots_on_lines(
-        rows,
-        charts.quantity("auc", "AUC", scale={"zero": False}),
-        {"type": "point", "tooltip": True},
-        y=charts.horizontal_labels("words", words, len(proxies)),
-        yOffset=charts.offset(proxy),
-        color=proxy,
-    )
+    auc = charts.quantity("auc", "AUC", scale={"zero": False})
     return charts.Chart(
         "lengths",
         "AUC by the number of words of the caption",
         "Each group of captions of similar length has a dot for each proxy, on a line that shows "
         "its interval.",
-        {"data": {"values": rows}, "height": {"step": 20}, **drawn},
+        {"data": {"values": rows}, **charts.dots_below_names(rows, auc, "words", "proxy")},
     )
 
 
@@ -542,13 +527,17 @@ class _Data:
         values: Sequence[Values],
         labelled: Labelled,
         thresholds: Sequence[float],
-        **more: Any,
+        progress: Progress = no_progress,
     ) -> tuple[Calibration, ...]:
         """Compare proxies with the labels, in samples from the beginning of the seed."""
-        drawn = {"rng": np.random.default_rng(self.options.seed), **more}
-        chosen = self.options
         return calibrate(
-            values, labelled, thresholds, chosen.resamples, confidence=chosen.confidence, **drawn
+            values,
+            labelled,
+            thresholds,
+            self.options.resamples,
+            rng=np.random.default_rng(self.options.seed),
+            confidence=self.options.confidence,
+            progress=progress,
         )
 
 
@@ -565,7 +554,7 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
         )
     own = options.threshold
     thresholds = data.thresholds if own is None else [own]
-    found = data.compare(data.values, labelled, thresholds, progress=progress)
+    found = data.compare(data.values, labelled, thresholds, progress)
     chosen = [one.curve[one.best].threshold for one in found]
     progress(0, None, "scoring runs")
     scores = _scores(data, chosen)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from evaluation.core.graded.rankings import Matrix
 from evaluation.lab.analyses.inputs import Inputs
@@ -57,24 +56,13 @@ def load_proxies(inputs: Inputs) -> list[LoadedProxy]:
     return found
 
 
-class Compared(Protocol):
-    """A proxy with the interval of its difference from the best proxy."""
+def compare_with_best(differences: Mapping[str, Ends | None]) -> list[str]:
+    """Return which proxies are clearly worse than the best one, and which are not.
 
-    @property
-    def proxy(self) -> str: ...
-
-    @property
-    def difference_interval(self) -> Ends | None: ...
-
-
-def compare_with_best(rows: Sequence[Compared], best: Compared) -> list[str]:
-    """Return which proxies are clearly worse than the best one, and which are not."""
-    worse: list[str] = []
-    equal: list[str] = []
-    for row in rows:
-        interval = row.difference_interval
-        if row is not best:
-            (worse if interval is not None and interval[1] < 0 else equal).append(row.proxy)
+    differences: the interval of the difference of each other proxy from the best one, by its name.
+    """
+    worse = [name for name, ends in differences.items() if ends is not None and ends[1] < 0]
+    equal = [name for name in differences if name not in worse]
     found = {"Clearly worse": worse, "Not clearly worse": equal}
     return [
         f"{how} than the best proxy: {', '.join(names)}." for how, names in found.items() if names

@@ -11,7 +11,7 @@ from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy, load_proxies
-from evaluation.lab.analyses.proxy_runs import DEPTH_NOTE, relevance_of
+from evaluation.lab.analyses.proxy_runs import DEPTH_NOTE, left_out_text, relevance_of
 from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import ProxyName, Run, Score, Shown, as_json, columns_of, row_of
 from evaluation.lab.analyses.tables import Column, Table
@@ -50,7 +50,12 @@ class Options(options.Options):
 
 @dataclass(frozen=True, slots=True)
 class LimitsRow:
-    """The geometric mean of the recalls of one run, and its limits by one proxy, 0 to 1."""
+    """The geometric mean of the recalls of one run, and its limits by one proxy, 0 to 1.
+
+    equivalent: mean number of equivalent items, the original ones included. left_out: number of
+    captions or videos without an original positive. recalls: the recall at each cutoff, by the keys
+    `lower`, `own` and `upper`.
+    """
 
     run: Run
     direction: Annotated[str, Shown("Direction")]
@@ -58,39 +63,26 @@ class LimitsRow:
     lower: Annotated[Score, Shown("Lower limit, %", "percent")]
     own: Annotated[Score, Shown("Original positives, %", "percent")]
     upper: Annotated[Score, Shown("Upper limit, %", "percent")]
-    equivalent: Annotated[
-        Score,
-        Shown(
-            "Equivalent items",
-            "number",
-            "mean number of equivalent items, the original ones included",
-        ),
-    ]
+    equivalent: Annotated[Score, Shown("Equivalent items", "number")]
     queries: Annotated[int, Shown("Scored", "count")]
-    left_out: Annotated[
-        int,
-        Shown("Left out", "count", "number of captions or videos without an original positive"),
-    ]
-    recalls: Annotated[
-        dict[str, list[Score]],
-        Shown(doc="the recall at each cutoff, by the keys `lower`, `own` and `upper`"),
-    ]
+    left_out: Annotated[int, Shown("Left out", "count")]
+    recalls: dict[str, list[Score]]
 
 
 @dataclass(frozen=True, slots=True)
 class Result(results.Result):
-    """The recalls of all runs."""
+    """The recalls of all runs.
+
+    cutoffs: the cutoffs of the recalls in each mean. left_out: the requested cutoffs that are
+    greater than the length of the lists of the runs in `short`.
+    """
 
     threshold: float
-    cutoffs: Annotated[list[int], Shown(doc="the cutoffs of the recalls in each mean")]
-    left_out: Annotated[
-        list[int],
-        Shown(doc="the requested cutoffs that are greater than the length of the lists in `short`"),
-    ]
-    short: Annotated[list[str], Shown(doc="the runs whose lists do not reach all cutoffs")]
+    cutoffs: list[int]
+    left_out: list[int]
+    short: list[str]
     rows: Annotated[
-        list[LimitsRow],
-        Tabled("limits", "Geometric mean recall, relevance above {threshold:g}"),
+        list[LimitsRow], Tabled("limits", "Geometric mean recall, relevance above {threshold:g}")
     ]
 
     def tables(self) -> list[Table]:
@@ -146,8 +138,7 @@ class Result(results.Result):
     def warnings(self) -> list[str]:
         found = {row.direction: row.left_out for row in self.rows if row.left_out}
         return self._short_warnings() + [
-            f"{counted(number, 'caption' if direction == 'text-to-video' else 'video')} without an "
-            f"original positive {'is' if number == 1 else 'are'} left out ({direction})."
+            left_out_text(number, direction, "an original positive")
             for direction, number in found.items()
         ]
 

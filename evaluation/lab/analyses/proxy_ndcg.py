@@ -19,12 +19,16 @@ from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.proxy_inputs import load_proxies
-from evaluation.lab.analyses.proxy_runs import DEPTH_NOTE, both_directions, relevance_of
+from evaluation.lab.analyses.proxy_runs import (
+    DEPTH_NOTE,
+    both_directions,
+    left_out_text,
+    relevance_of,
+)
 from evaluation.lab.analyses.rows import ProxyName, Run, Score, Shown, as_json, columns_of
 from evaluation.lab.analyses.tables import Column, Row, Table
 from hearth.shared.options import Option
 from hearth.shared.progress import Progress, progress_of_part
-from hearth.shared.words import counted
 from pooling.core.direction import Direction
 from pooling.selectors.runs import deepest_lists
 
@@ -250,8 +254,7 @@ class Result(results.Result):
     def _left_out_warnings(self) -> list[str]:
         found = {(row.proxy, row.direction): row.left_out for row in self.rows if row.left_out}
         return [
-            f"By {proxy}, {counted(number, 'caption' if direction == 'text-to-video' else 'video')}"
-            f" without a relevance above 0 {'is' if number == 1 else 'are'} left out ({direction})."
+            f"By {proxy}, {left_out_text(number, direction, 'a relevance above 0')}"
             for (proxy, direction), number in found.items()
         ]
 

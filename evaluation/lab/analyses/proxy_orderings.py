@@ -78,13 +78,13 @@ class StudyRow(OfStudy):
     """How people agree with each other.
 
     orders, people: number of orders, and of people who ordered captions. needed: number of orders
-    that a video needs. complete, incomplete: number of videos with all orders, and of the others,
-    which are left out. pairs: ten for each complete video.
+    that a video needs. chosen_by: name of the proxy that chose the captions. complete, incomplete:
+    number of videos with all orders, and of the others, which are left out. pairs: ten for each
+    complete video. expected: the share of consistent pairs among random orders. cycles: number of
+    videos whose majorities do not form an order.
     """
 
-    chosen_by: Annotated[
-        str, Shown("Captions chosen by", doc="name of the proxy that chose the captions")
-    ]
+    chosen_by: Annotated[str, Shown("Captions chosen by")]
     people: Annotated[int, Shown("People", "count")]
     orders: Annotated[int, Shown("Orders", "count")]
     needed: int
@@ -94,20 +94,10 @@ class StudyRow(OfStudy):
     consistent: Annotated[int, Shown("Consistent", "count")]
     share: Annotated[Score, Shown("Consistent, %", "percent")]
     share_interval: Interval
-    expected: Annotated[
-        Score,
-        Shown("Random orders, %", "percent", "the share of consistent pairs among random orders"),
-    ]
+    expected: Annotated[Score, Shown("Random orders, %", "percent")]
     tau: Annotated[Score, Shown("Tau of two people", "coefficient")]
     tau_interval: CoefficientInterval
-    cycles: Annotated[
-        int,
-        Shown(
-            "Videos with a cycle",
-            "count",
-            "number of videos whose majorities do not form an order",
-        ),
-    ]
+    cycles: Annotated[int, Shown("Videos with a cycle", "count")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +105,9 @@ class AgreementRow(OfStudy):
     """How a proxy agrees with people.
 
     alike: number of the consistent pairs that it orders like the people. share: `alike` divided by
-    the number of all consistent pairs. difference: the share minus that of the best proxy. The
-    interval of the difference is null for the best proxy.
+    the number of all consistent pairs. ties: number of the consistent pairs to which it gives equal
+    values. difference: the share minus that of the best proxy. The interval of the difference is
+    null for the best proxy.
     """
 
     proxy: ProxyName
@@ -133,24 +124,18 @@ class AgreementRow(OfStudy):
     majority_interval: Interval
     consistent: Annotated[int, Shown("Consistent pairs", "count")]
     alike: int
-    ties: Annotated[
-        int,
-        Shown(
-            "Of these, equal values",
-            "count",
-            "number of the consistent pairs to which it gives equal values",
-        ),
-    ]
+    ties: Annotated[int, Shown("Of these, equal values", "count")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRow(OfStudy):
-    """The agreement of a proxy with people on the captions of two levels."""
+    """The agreement of a proxy with people on the captions of two levels.
+
+    levels: places in the order of the proxy, 0 for the most similar caption.
+    """
 
     proxy: ProxyName
-    levels: Annotated[
-        list[int], Shown(doc="places in the order of the proxy, 0 for the most similar caption")
-    ]
+    levels: list[int]
     pairs: Annotated[int, Shown("Videos", "count")]
     consistent: Annotated[int, Shown("Consistent", "count")]
     alike: Annotated[int, Shown("Of these, ordered like people", "count")]
@@ -249,7 +234,8 @@ def _findings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
         f"{share_text(best.share, best.share_interval)} of the "
         f"{counted(best.consistent, 'consistent pair')} like people."
     )
-    parts = compare_with_best(rows, best)
+    others = {row.proxy: row.difference_interval for row in rows if row is not best}
+    parts = compare_with_best(others)
     if tied := [row for row in rows if row.ties]:
         shares = ", ".join(f"{ratio(row.ties, row.consistent)} for {row.proxy}" for row in tied)
         parts.append(
@@ -268,9 +254,8 @@ def _warnings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
         )
     if study.complete:
         found += results.Resampled(unit=VIDEOS, units=study.complete).few_units_warnings()
-    return found + guessing_warnings(
-        {row.proxy: row.share_interval for row in rows}, "agreement", "50 %"
-    )
+    shares = {row.proxy: row.share_interval for row in rows}
+    return found + guessing_warnings(shares, "agreement", "50 %")
 
 
 def _ratio(part: int, whole: int) -> float | None:
@@ -290,23 +275,14 @@ def _agreement_chart(agreements: list[AgreementRow]) -> charts.Chart:
         if row.consistent
         for key, title in SHARES.items()
     ]
-    proxies = list(dict.fromkeys(row["proxy"] for row in rows))
-    of = charts.name_of("of", order=list(SHARES.values()))
-    drawn = charts.dots_on_lines(
-        rows,
-        charts.score_axis("share", "Agreement"),
-        {"type": "point", "tooltip": True},
-        y=charts.horizontal_labels("proxy", proxies, len(SHARES)),
-        yOffset=charts.offset(of),
-        color=of,
-    )
+    share = charts.score_axis("share", "Agreement")
     return charts.Chart(
         "agreement",
         "Agreement of proxies with people",
         "Each proxy has three dots, each on a line that shows its interval: the agreement on all "
         "consistent pairs, its mean over the videos, and the agreement with the majority. Guessing "
         "gives 50 %.",
-        _by_study(rows, {"height": {"step": 20}, **drawn}),
+        _by_study(rows, charts.dots_below_names(rows, share, "proxy", "of")),
     )
 
 

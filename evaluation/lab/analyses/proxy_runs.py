@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from evaluation.core.graded.rankings import Matrix
 from evaluation.lab.analyses.proxy_inputs import LoadedProxy
+from hearth.shared.words import counted
 from pooling.core.direction import Direction
 from pooling.models import Run
 
@@ -23,6 +24,13 @@ def relevance_of(proxy: LoadedProxy, direction: Direction) -> Matrix:
     The rows are captions for text-to-video, and videos for video-to-text.
     """
     return proxy.values if direction is Direction.TEXT_TO_VIDEO else proxy.transposed.values
+
+
+def left_out_text(number: int, direction: str, lacking: str) -> str:
+    """Return a sentence about the captions or videos that are left out. lacking: a noun phrase."""
+    noun = "caption" if direction == Direction.TEXT_TO_VIDEO.value else "video"
+    be = "is" if number == 1 else "are"
+    return f"{counted(number, noun)} without {lacking} {be} left out ({direction})."
 
 
 class BothRuns(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.core.statistics.slices import NO_GROUP, cut_at, kendall_tau_b, spearman
+from evaluation.core.statistics.slices import NO_GROUP, Bins, cut_at, kendall_tau_b, spearman
 from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
@@ -199,15 +199,8 @@ def _compute_with_train(inputs: Inputs, options: TrainOptions, progress: Progres
     train = train_texts(get_train_split(inputs.benchmark, options.split))
     found = overlap_with_train(inputs.captions, train, progress=_with_phase(progress))
     progress(0, None, "scoring runs")
-    return _result(
-        TrainResult,
-        inputs,
-        options,
-        found,
-        train,
-        split=options.split,
-        train_captions=len(train),
-    )
+    own = {"split": options.split, "train_captions": len(train)}
+    return _result(TrainResult, inputs, options, found, train, **own)
 
 
 def _with_phase(progress: Progress) -> Progress:
@@ -235,7 +228,7 @@ def _result(
         confidence=options.confidence,
         **resampled_by(inputs, options.unit),
         bins=list(bins.names),
-        rows=_bin_rows(inputs, options, scores, bins.groups, bins.names),
+        rows=_bin_rows(inputs, options, scores, bins),
         unknown=int((bins.groups == NO_GROUP).sum()),
         correlations=_with_runs(overlap, scores),
         length_correlations=_with_runs(lengths, scores),
@@ -256,18 +249,14 @@ def _with_runs(
 
 
 def _bin_rows(
-    inputs: Inputs,
-    options: Options,
-    scores: dict[str, FloatArray],
-    groups: IntArray,
-    names: Sequence[str],
+    inputs: Inputs, options: Options, scores: dict[str, FloatArray], bins: Bins
 ) -> list[BinRow]:
     drawn = options.drawing(inputs)
     clusters = drawn["clusters"]
     rows = []
     for run, values in scores.items():
-        for place, name in enumerate(names):
-            queries = np.flatnonzero(groups == place)
+        for place, name in enumerate(bins.names):
+            queries = np.flatnonzero(bins.groups == place)
             own = values[queries]
             drawn["clusters"] = None if clusters is None else clusters[queries]
             interval = mean_interval(own, **drawn)
