@@ -119,8 +119,15 @@ class RankedLists:
         return self.items >= 0
 
     @property
+    def are_full(self) -> bool:
+        """Whether no list has padding."""
+        return bool((self.items[:, -1:] >= 0).all())
+
+    @property
     def lengths(self) -> Int64s:
         """The number of items of each list, int64 [n]."""
+        if self.are_full:
+            return np.full(len(self.items), self.depth)
         return np.asarray(np.count_nonzero(self.is_item, axis=1), np.int64)
 
     @property

@@ -192,7 +192,8 @@ def look_up_gains(lists: RankedLists, judged: Judged) -> GainArray:
         values = table[part.reshape(-1) + row_starts[: part.size]]
         gains[query : query + block] = values.reshape(-1, depth)
         table[cells] = UNJUDGED
-    gains[lists.items < 0] = UNJUDGED
+    if not lists.are_full:
+        gains[lists.items < 0] = UNJUDGED
     return gains
 
 

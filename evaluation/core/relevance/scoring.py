@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -105,7 +106,7 @@ class Hits:
     gain: GainArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ListStatistics:
     """Statistics from which the measures of a block of B queries are computed.
 
@@ -136,6 +137,14 @@ class ListStatistics:
     def n_queries(self) -> int:
         return int(self.gains.shape[0])
 
+    @cached_property
+    def _discounts(self) -> FloatArray:
+        return np.asarray(np.log2(self.graded_hits.rank + 1))
+
+    @cached_property
+    def _best_discounts(self) -> FloatArray:
+        return np.asarray(np.log2(self.graded_place + 2))
+
     def sum_over_hits(self, weight: FloatArray, cutoff: int | None) -> FloatArray:
         """Return the sum of the weights [H] of the positives in the top k, float64 [B]."""
         return _sum_per_query(self.hits.query, weight, _within(self.hits, cutoff), self.n_queries)
@@ -145,9 +154,9 @@ class ListStatistics:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the DCG of each list, and that of the best possible list, [B] each."""
         hits = self.graded_hits
-        weight = value(hits.gain) / np.log2(hits.rank + 1)
+        weight = value(hits.gain) / self._discounts
         reached = _sum_per_query(hits.query, weight, _within(hits, cutoff), self.n_queries)
-        best_weight = value(self.graded_gain) / np.log2(self.graded_place + 2)
+        best_weight = value(self.graded_gain) / self._best_discounts
         kept = None if cutoff is None else self.graded_place < cutoff
         return reached, _sum_per_query(self.graded_query, best_weight, kept, self.n_queries)
 
