@@ -21,17 +21,8 @@ from evaluation.core.statistics.sub_samples import (
     paired_sub_samples,
     smallest_tested_difference,
 )
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    BY_LABELS,
-    ORIGINAL_POSITIVES,
-    PERCENT,
-    Chart,
-    dashed_lines,
-    name_of,
-    quantity,
-)
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.rows import Ends, OtherRun, Run, Shown, as_json
@@ -44,7 +35,7 @@ from hearth.shared.words import counted
 PARTS = 60
 # Tolerance for rounding errors at the edges of bins, as a share of the width of a bin.
 ROUNDING = 1e-9
-BY = {"labelled": BY_LABELS, "original": ORIGINAL_POSITIVES}
+BY = {"labelled": charts.BY_LABELS, "original": charts.ORIGINAL_POSITIVES}
 
 Smallest = Annotated[float, Shown("Smallest significant difference, points", "percent")]
 
@@ -180,18 +171,20 @@ class Result(results.WithIntervals):
             for size in small
         ]
 
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         if not self.varies:
             return []
-        run = name_of("run")
-        score = quantity("score", self.measure, axis={"format": PERCENT}, scale={"zero": False})
+        run = charts.name_of("run")
+        score = charts.quantity(
+            "score", self.measure, axis={"format": charts.PERCENT}, scale={"zero": False}
+        )
         sampled = {
             "width": 280,
             "height": 160,
             "mark": {"type": "area", "opacity": 0.45, "line": True, "interpolate": "monotone"},
             "encoding": {
                 "x": score,
-                "y": quantity("density", "", axis=None, stack=None),
+                "y": charts.quantity("density", "", axis=None, stack=None),
                 "color": run,
             },
         }
@@ -202,7 +195,7 @@ class Result(results.WithIntervals):
             for point in row.histogram.density
         ]
         return [
-            Chart(
+            charts.Chart(
                 "sub-samples",
                 f"{self.measure} by the labels in sub-samples",
                 "There is a chart for each number of captions. It shows the distribution of each "
@@ -219,16 +212,18 @@ class Result(results.WithIntervals):
                     "spec": sampled,
                 },
             ),
-            Chart(
+            charts.Chart(
                 "smallest",
                 "Smallest significant difference",
                 "Falling lines for each run, by the labels and by the original positives: the "
                 "smallest significant difference over the number of captions.",
-                dashed_lines(
+                charts.dashed_lines(
                     [{**row, "by": BY[row["by"]]} for row in as_json(self.rows)],
-                    name_of("by", "Positives", order=list(BY.values())),
-                    x=quantity("size", "Captions (log)", scale={"type": "log", "nice": False}),
-                    y=quantity(
+                    charts.name_of("by", "Positives", order=list(BY.values())),
+                    x=charts.quantity(
+                        "size", "Captions (log)", scale={"type": "log", "nice": False}
+                    ),
+                    y=charts.quantity(
                         "smallest", "Smallest significant difference", axis={"format": ".1%"}
                     ),
                     color=run,

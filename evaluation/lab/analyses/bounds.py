@@ -16,18 +16,8 @@ from evaluation.core.pools.leave_out import PooledLabels, gather_pool
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import CUT, Analysis
-from evaluation.lab.analyses.charts import (
-    DOTS,
-    PERCENT,
-    RULES,
-    Chart,
-    by_measure,
-    low_high,
-    name_of,
-    quantity,
-)
 from evaluation.lab.analyses.inputs import AUTO, Inputs
 from evaluation.lab.analyses.intervals import Drawing, resampled_by
 from evaluation.lab.analyses.noise import DRAWS, EQUAL_RATES, corrected_bounds, noise_of_labels
@@ -192,27 +182,29 @@ class Result(results.WithIntervals):
             "score is wrong."
         )
 
-    def charts(self) -> list[Chart]:
-        rows = [{**row, **low_high(row["bounds"])} for row in as_json(self.rows)]
-        score = quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False})
+    def charts(self) -> list[charts.Chart]:
+        rows = [{**row, **charts.low_high(row["bounds"])} for row in as_json(self.rows)]
+        score = charts.quantity(
+            "score", "Score", axis={"format": charts.PERCENT}, scale={"zero": False}
+        )
         line = {"x": {**score, "field": "low"}, "x2": {"field": "high"}}
         plot = {
             "width": 300,
             "height": {"step": 26},
-            "encoding": {"y": name_of("run"), "color": name_of("run")},
+            "encoding": {"y": charts.name_of("run"), "color": charts.name_of("run")},
             "layer": [
-                {"mark": RULES, "encoding": line},
-                {"mark": DOTS, "encoding": {"x": score}},
+                {"mark": charts.RULES, "encoding": line},
+                {"mark": charts.DOTS, "encoding": {"x": score}},
             ],
         }
         return [
-            Chart(
+            charts.Chart(
                 "bounds",
                 "Scores with their bounds over the listed pairs",
                 "Each measure has a dot for each run, on a line from the lower to the upper bound "
                 "over the listed pairs. Listed pairs are the pairs in the ranked lists of the run, "
                 "cut at the depth. If all of them are judged, the line is a point.",
-                by_measure(rows, plot),
+                charts.by_measure(rows, plot),
             )
         ]
 

@@ -12,17 +12,8 @@ from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.halves import split_in_half
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    LINES,
-    ORIGINAL_POSITIVES,
-    Chart,
-    melt,
-    name_of,
-    quantity,
-    spec,
-)
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.rows import MeasureName, Run, Score, Shown, mean_of
 from evaluation.lab.analyses.tables import Table
@@ -109,7 +100,7 @@ class MatchingScore:
 
     run: Run
     measure: MeasureName
-    original: Annotated[Score, Shown(f"{ORIGINAL_POSITIVES}, %", "percent")]
+    original: Annotated[Score, Shown(f"{charts.ORIGINAL_POSITIVES}, %", "percent")]
     matched: Annotated[Score, Shown("Matched captions, %", "percent")]
     labelled: Annotated[Score, Shown("Annotators, %", "percent")]
 
@@ -187,19 +178,19 @@ class Result(results.Result):
         """The curve, with null as the precision of thresholds at which no pair matches."""
         return [row if row.labelled else replace(row, precision=None) for row in self.curve]
 
-    def charts(self) -> list[Chart]:
-        rows = melt(self._shown_curve, "threshold", CURVES, "value", "what")
+    def charts(self) -> list[charts.Chart]:
+        rows = charts.melt(self._shown_curve, "threshold", CURVES, "value", "what")
         return [
-            Chart(
+            charts.Chart(
                 "curve",
                 "Matching captions compared with human labels",
                 "Three lines show precision, recall and alpha at each minimum similarity.",
-                spec(
+                charts.spec(
                     rows,
-                    LINES,
-                    x=quantity("threshold", "Minimum similarity"),
-                    y=quantity("value", "Share, or alpha", axis={"format": ".1f"}),
-                    color=name_of("what", order=list(CURVES.values())),
+                    charts.LINES,
+                    x=charts.quantity("threshold", "Minimum similarity"),
+                    y=charts.quantity("value", "Share, or alpha", axis={"format": ".1f"}),
+                    color=charts.name_of("what", order=list(CURVES.values())),
                 ),
             )
         ]

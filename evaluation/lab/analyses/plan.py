@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Annotated, Any
 
 from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.statistics import planner
 from evaluation.core.statistics.pilot import (
     Design,
     Formula,
@@ -16,12 +17,7 @@ from evaluation.core.statistics.pilot import (
     measure_pilot,
     one_per_cluster,
 )
-from evaluation.core.statistics.planner import (
-    Rates,
-    captions_needed,
-    estimate_effort,
-    videos_needed,
-)
+from evaluation.core.statistics.planner import Rates, captions_needed, estimate_effort
 from evaluation.lab.analyses import options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import Chart, dashed_lines, data_of, name_of, quantity
@@ -432,7 +428,7 @@ def _effort(pilot: Pilot, difference: float, rates: Rates, options: Options) -> 
     effort = estimate_effort(sets * captions, rates)
     return {
         "difference": difference,
-        "videos": sets * videos_needed(pilot, captions),
+        "videos": sets * planner.videos_needed(pilot, captions),
         "captions": effort.captions,
         "pairs": effort.pairs,
         "judgments": effort.judgments,

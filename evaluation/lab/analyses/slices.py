@@ -20,24 +20,9 @@ from evaluation.core.statistics.slices import (
     slice_means,
     spearman,
 )
-from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses import charts, intervals, options, results
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    PERCENT,
-    Chart,
-    dots,
-    horizontal_labels,
-    quantity,
-    step,
-)
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.intervals import (
-    INTERVALS_NOTE,
-    Method,
-    count_units,
-    method_of,
-    resampled_by,
-)
 from evaluation.lab.analyses.rows import (
     Interval,
     PointsInterval,
@@ -117,7 +102,7 @@ class SliceRow:
     units: Annotated[int, Shown("Videos", "count", "number of resampling units in the slice")]
     mean: Annotated[Score, Shown("Mean, %", "percent")]
     interval: Interval
-    method: Method
+    method: intervals.Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,19 +175,19 @@ class Result(results.WithIntervals):
             + (f" Only the first {COMPARED_MAX} runs are compared." if left_out else ""),
         )
 
-    def charts(self) -> list[Chart]:
+    def charts(self) -> list[charts.Chart]:
         if self.by in (TAGS, AGREEMENT):
             runs = {row.run for row in self.rows}
-            place, at = "y", horizontal_labels("slice", self.slices, len(runs))
+            place, at = "y", charts.horizontal_labels("slice", self.slices, len(runs))
         else:
-            place, at = "x", step("slice", self.sliced, sort=self.slices)
-        score = quantity("mean", self.measure, axis={"format": PERCENT})
+            place, at = "x", charts.step("slice", self.sliced, sort=self.slices)
+        score = charts.quantity("mean", self.measure, axis={"format": charts.PERCENT})
         return [
-            Chart(
+            charts.Chart(
                 "slices",
                 f"{self.measure} by {self.sliced.lower()}",
                 "Each slice has a dot for each run, on a line that shows its interval.",
-                dots(as_json(self.rows), place, at, score),
+                charts.dots(as_json(self.rows), place, at, score),
             )
         ]
 
@@ -247,10 +232,10 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
                 name,
                 part.name,
                 part.n,
-                count_units(clusters, tagged.queries[tagged.groups == number]),
+                intervals.count_units(clusters, tagged.queries[tagged.groups == number]),
                 part.mean.value,
                 part.interval.ends,
-                method_of(part.interval),
+                intervals.method_of(part.interval),
             )
             for number, part in enumerate(found)
         ]
@@ -263,7 +248,7 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
         confidence=options.confidence,
         slices=list(tagged.names),
         left_out=tagged.left_out,
-        **resampled_by(inputs, options.unit),
+        **intervals.resampled_by(inputs, options.unit),
         rows=rows,
         correlations=correlations,
         differences=_differences(values_by_run, tagged, clusters, options, rng),
@@ -361,6 +346,6 @@ SLICES = Analysis(
         "agree”. Otherwise it is in “labels differ on some pair”. A caption that has many pairs "
         "with several labels is more likely to be in this slice. A caption without such a pair is "
         "in “no pair labelled several times”.",
-        INTERVALS_NOTE,
+        intervals.INTERVALS_NOTE,
     ),
 )

@@ -12,12 +12,7 @@ from annotation.enums import CampaignKind, CampaignState, Priority, TaskState
 from annotation.models import Campaign, JudgmentTask
 from evaluation.core.arrays import FloatArray, IntArray, dense_groups
 from evaluation.core.pools.history import GroupOrder, order_as_judged, order_at_random
-from evaluation.core.statistics.sequential import (
-    ConfidenceSequence,
-    confidence_sequence,
-    difference_sequence,
-    first_stop,
-)
+from evaluation.core.statistics import sequential
 from evaluation.lab.analyses import options
 from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
 from evaluation.lab.analyses.rows import Ends, Shown
@@ -268,7 +263,7 @@ class StoppingSequences:
         self._alpha = (1 - options.confidence) / max(1, len(values) + len(self._pairs))
         self._scores = {run: self._sequence(run) for run in values} if order.seen else {}
 
-    def _sequence(self, run: str, other: str | None = None) -> ConfidenceSequence:
+    def _sequence(self, run: str, other: str | None = None) -> sequential.ConfidenceSequence:
         """Return the confidence sequence of a run's score, or of its difference from `other`.
 
         Scores are over all captions. The values of captions without any pair to judge are already
@@ -281,10 +276,10 @@ class StoppingSequences:
         }
         sums, final = self._sums[run], self._values[run]
         if other is None:
-            found = confidence_sequence(sums, self._sizes, **settings)
+            found = sequential.confidence_sequence(sums, self._sizes, **settings)
             known = final.sum() - sums.sum()
         else:
-            found = difference_sequence(sums, self._sums[other], self._sizes, **settings)
+            found = sequential.difference_sequence(sums, self._sums[other], self._sizes, **settings)
             known = (final - self._values[other]).sum() - (sums - self._sums[other]).sum()
         share = self._sizes.sum() / self._n_queries
         return found.moved(known / self._n_queries, share)
@@ -294,11 +289,11 @@ class StoppingSequences:
             return []
         found: list[StopRow] = []
         for run, sequence in self._scores.items():
-            stop = first_stop(sequence.half_width <= self._width)
+            stop = sequential.first_stop(sequence.half_width <= self._width)
             found.append(self._row(run, None, sequence, stop, n_labels))
         for run, other in self._pairs:
             sequence = self._sequence(run, other)
-            stop = first_stop(sequence.excludes(0))
+            stop = sequential.first_stop(sequence.excludes(0))
             found.append(self._row(run, other, sequence, stop, n_labels))
         return found
 
@@ -306,7 +301,7 @@ class StoppingSequences:
         self,
         run: str,
         other: str | None,
-        sequence: ConfidenceSequence,
+        sequence: sequential.ConfidenceSequence,
         stop: int | None,
         n_labels: int,
     ) -> StopRow:
