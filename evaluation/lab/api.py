@@ -37,9 +37,8 @@ from pooling.models import Benchmark
 
 JSON = "application/json"
 # The results and the options of all analyses, each with the name of its analysis as title.
-_DECLARED = [analysis for analysis in ANALYSES.values() if isinstance(analysis, Analysis)]
-RESULT = {"anyOf": [result_schema(analysis) for analysis in _DECLARED]}
-OPTIONS = {"anyOf": [options_schema(analysis) for analysis in _DECLARED]}
+RESULT = {"anyOf": [result_schema(analysis) for analysis in ANALYSES.values()]}
+OPTIONS = {"anyOf": [options_schema(analysis) for analysis in ANALYSES.values()]}
 
 
 class Analyses(OfBenchmark):

@@ -37,7 +37,7 @@ from evaluation.lab.analyses.text_overlap import TRAIN_OVERLAP, WORDING
 from hearth.shared.errors import InvalidInput
 
 # The order of the list of analyses.
-SECTIONS: dict[str, tuple[Any, ...]] = {
+SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
     "Comparing systems": (OVERLAP, LENGTH),
     "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),

@@ -19,7 +19,7 @@ from evaluation.core.statistics.resampling import mean_interval
 from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import CUT, Analysis
 from evaluation.lab.analyses.inputs import AUTO, Inputs
-from evaluation.lab.analyses.intervals import Drawing, resampled_by
+from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.noise import DRAWS, EQUAL_RATES, corrected_bounds, noise_of_labels
 from evaluation.lab.analyses.rows import Ends, Interval, MeasureName, Run, Score, Shown, as_json
 from evaluation.lab.analyses.tables import Table
@@ -304,11 +304,7 @@ def _expect(
     chances = _chances(pool)
     if chances is None or not estimated:
         return rows
-    drawn: Drawing = {
-        "confidence": options.confidence,
-        "clusters": inputs.clusters(options.unit),
-        "rng": np.random.default_rng(options.seed),
-    }
+    clusters, rng = inputs.clusters(options.unit), np.random.default_rng(options.seed)
     found = {
         name: expect_scores(ranked, pool.labels, chances, estimated)
         for name, ranked in runs.items()
@@ -317,7 +313,8 @@ def _expect(
     for row in rows:
         values = found[row.run].get(measures[row.measure])
         if values is not None:
-            ends = mean_interval(values, **drawn).ends
+            confidence = options.confidence
+            ends = mean_interval(values, rng=rng, confidence=confidence, clusters=clusters).ends
             row = replace(row, expected=float(values.mean()), expected_interval=ends)  # noqa: PLW2901
         expected.append(row)
     return expected

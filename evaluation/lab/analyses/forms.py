@@ -182,9 +182,3 @@ def form_of(
             **form_fields(options),
         },
     )
-
-
-class DirectedForm(AnalysisForm):
-    """The form of an analysis that takes runs of either direction."""
-
-    direction = direction_field()

@@ -16,7 +16,7 @@ from evaluation.core.relevance.label_noise import Resamples
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.noisy_labels import NoisyLabels, best_ranks, rank_strata
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.old_results import Ends
+from evaluation.lab.analyses.rows import Ends
 from evaluation.lab.selectors import labels_of_set
 from pooling.core.direction import Direction
 from pooling.core.ranked_lists import RankedLists

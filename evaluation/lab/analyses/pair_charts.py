@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.lab.analyses.charts import BARS, CELLS, Chart, horizontal_labels, name_of, quantity
-from evaluation.lab.analyses.old_results import Row
+from evaluation.lab.analyses.tables import Row
 
 # Number of columns of a matrix that fit on a phone, and maximum number of pairs in a list.
 COLUMNS_ON_PHONE = 4

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.lab.analyses import ANALYSES, Analysis
+from evaluation.lab.analyses import ANALYSES
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.analyses.schema import result_schema
 from evaluation.lab.api import described
@@ -55,8 +55,6 @@ def test_every_form_is_as_before(benchmarks: dict[bool, Benchmark]) -> None:
 
 def test_the_schema_describes_the_results(benchmarks: dict[bool, Benchmark]) -> None:
     for name, analysis in ANALYSES.items():
-        if not isinstance(analysis, Analysis):
-            continue
         question = build_question(analysis, benchmarks[analysis.needs_studies], {})
         schema = result_schema(analysis)
         assert undescribed(schema, analyse(question=question).result) == [], name
