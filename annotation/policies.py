@@ -9,16 +9,8 @@ from django.utils.translation import gettext_noop as _
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
+from hearth.accounts import roles
 from hearth.accounts.actors import Actor
-from hearth.accounts.roles import (
-    Role,
-    Scopes,
-    is_annotator,
-    is_lead,
-    is_researcher,
-    leads_somewhere,
-    scopes_of,
-)
 from hearth.shared.errors import Conflict, NotFound, NotPermitted
 from pooling.models import Benchmark
 from pooling.policies import check_not_archived
@@ -30,22 +22,24 @@ NOT_OPEN = {
 }
 
 
-def scopes_known(user: Person) -> Scopes:
+def scopes_known(user: Person) -> roles.Scopes:
     """Return the scopes in which the person judges or sees results.
 
     Campaigns in other scopes are hidden from the person.
     """
-    return scopes_of(user, Role.ANNOTATOR) | scopes_of(user, Role.RESEARCHER)
+    return roles.scopes_of(user, roles.Role.ANNOTATOR) | roles.scopes_of(
+        user, roles.Role.RESEARCHER
+    )
 
 
 def can_judge(user: Person, campaign: Campaign) -> bool:
-    return is_annotator(user, campaign.benchmark.key) and campaign.state == CampaignState.OPEN
+    return roles.is_annotator(user, campaign.benchmark.key) and campaign.state == CampaignState.OPEN
 
 
 def check_can_judge(user: Person, campaign: Campaign) -> None:
     key = campaign.benchmark.key
-    if not is_annotator(user, key):
-        if not is_researcher(user, key):
+    if not roles.is_annotator(user, key):
+        if not roles.is_researcher(user, key):
             raise NotFound(gettext("There is no such campaign."))
         raise NotPermitted(gettext("Only annotators can judge."))
     if campaign.state != CampaignState.OPEN:
@@ -53,15 +47,15 @@ def check_can_judge(user: Person, campaign: Campaign) -> None:
 
 
 def can_lead(user: Person, benchmark: Benchmark) -> bool:
-    return is_lead(user, benchmark.key)
+    return roles.is_lead(user, benchmark.key)
 
 
 def can_lead_somewhere(user: Person) -> bool:
-    return leads_somewhere(user)
+    return roles.leads_somewhere(user)
 
 
 def benchmarks_led_by(user: Person) -> QuerySet[Benchmark]:
-    return scopes_of(user, Role.LEAD).limit(Benchmark.objects.all(), "key")
+    return roles.scopes_of(user, roles.Role.LEAD).limit(Benchmark.objects.all(), "key")
 
 
 def check_can_lead(user: Person, benchmark: Benchmark) -> None:

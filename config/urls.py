@@ -6,14 +6,7 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
-from hearth.accounts.views.sign_in import (
-    SignInView,
-    email_addresses,
-    password_reset,
-    security,
-    sessions,
-    single_sign_on,
-)
+from hearth.accounts.views import sign_in
 from hearth.accounts.views.tokens import api_docs
 from hearth.shared.language import translated
 
@@ -39,12 +32,16 @@ urlpatterns = [
     path("", include("hearth.accounts.urls")),
     path("", include("hearth.audit.urls")),
     # These replace allauth's own views with the same names.
-    path("accounts/login/", translated(SignInView.as_view()), name="account_login"),
-    path("accounts/password/reset/", password_reset, name="account_reset_password"),
-    path("accounts/email/", email_addresses, name="account_email"),
-    path("accounts/2fa/", security, name="mfa_index"),
-    path("accounts/oidc/<str:provider_id>/login/", single_sign_on, name="openid_connect_login"),
-    path("accounts/sessions/", sessions, name="sessions"),
+    path("accounts/login/", translated(sign_in.SignInView.as_view()), name="account_login"),
+    path("accounts/password/reset/", sign_in.password_reset, name="account_reset_password"),
+    path("accounts/email/", sign_in.email_addresses, name="account_email"),
+    path("accounts/2fa/", sign_in.security, name="mfa_index"),
+    path(
+        "accounts/oidc/<str:provider_id>/login/",
+        sign_in.single_sign_on,
+        name="openid_connect_login",
+    ),
+    path("accounts/sessions/", sign_in.sessions, name="sessions"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/docs/", api_docs, name="api-docs"),

@@ -15,17 +15,11 @@ from hearth.accounts.actors import OPERATOR, Actor
 from hearth.jobs.models import Job
 from hearth.shared.errors import Conflict
 from hearth.shared.progress import Progress
+from pooling import signals
 from pooling.models import Benchmark, Run
-from pooling.signals import (
-    captions_changing,
-    positives_changed,
-    private_run_stored,
-    run_imported,
-    run_listed,
-)
 
 
-@receiver(run_imported)
+@receiver(signals.run_imported)
 def score_new_run(run: Run, by: Actor, **_: Any) -> Job:
     """Queue the scoring of a run in the transaction that stores it."""
     from evaluation.scores import services
@@ -33,14 +27,14 @@ def score_new_run(run: Run, by: Actor, **_: Any) -> Job:
     return services.begin_scoring(run=run, by=by)
 
 
-@receiver(private_run_stored)
+@receiver(signals.private_run_stored)
 def score_private_run(run: Run, progress: Progress, **_: Any) -> None:
     from evaluation.scores import services
 
     services.score_private_run(run=run, progress=progress)
 
 
-@receiver(run_listed)
+@receiver(signals.run_listed)
 def score_listed_run(run: Run, **_: Any) -> Job:
     """Queue the scoring of a run that is published or restored.
 
@@ -52,7 +46,7 @@ def score_listed_run(run: Run, **_: Any) -> Job:
     return services.begin_scoring(run=run, by=OPERATOR)
 
 
-@receiver(captions_changing)
+@receiver(signals.captions_changing)
 def refuse_change_of_published_captions(benchmark: Benchmark, **_: Any) -> None:
     """Refuse to change the captions that a published label set depends on."""
     newest = LabelSet.objects.filter(benchmark=benchmark).first()
@@ -63,7 +57,7 @@ def refuse_change_of_published_captions(benchmark: Benchmark, **_: Any) -> None:
         )
 
 
-@receiver(positives_changed)
+@receiver(signals.positives_changed)
 def score_runs_again(benchmark: Benchmark, by: Actor, **_: Any) -> None:
     from evaluation.scores import services
 

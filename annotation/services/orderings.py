@@ -13,15 +13,7 @@ from typing import TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.orderings import (
-    CAPTIONS,
-    Choice,
-    Levels,
-    Refusal,
-    by_text,
-    choose_captions,
-    shuffled_places,
-)
+from annotation.core import orderings
 from annotation.enums import AnnotationAct, CampaignKind, Joining, Order
 from annotation.models import Campaign, JudgmentTask, OrderingCaption
 from annotation.policies import check_can_lead
@@ -58,7 +50,7 @@ class StudyOptions:
     """
 
     videos: int = 100
-    levels: Levels = Levels.CAPTIONS
+    levels: orderings.Levels = orderings.Levels.CAPTIONS
     labels_each: int = 3
     seed: int = 0
 
@@ -98,8 +90,8 @@ class StudyPlan:
 
     options: StudyOptions
     videos: tuple[int, ...]
-    choices: tuple[Choice, ...]
-    refused: dict[Refusal, int]
+    choices: tuple[orderings.Choice, ...]
+    refused: dict[orderings.Refusal, int]
     unplayable: int
 
     @property
@@ -132,10 +124,10 @@ def plan_ordering_study(
     broken = benchmark.videos.filter(state=MediaState.BROKEN).values_list("number", flat=True)
     playable = np.setdiff1d(np.arange(benchmark.n_videos), np.fromiter(broken, np.int64))
     drawn = playable[np.argsort(mix(playable, options.seed))]
-    chosen: dict[int, Choice] = {}
-    refused: Counter[Refusal] = Counter()
+    chosen: dict[int, orderings.Choice] = {}
+    refused: Counter[orderings.Refusal] = Counter()
     for video, choice in _choices(found, drawn, options):
-        if isinstance(choice, Refusal):
+        if isinstance(choice, orderings.Refusal):
             refused[choice] += 1
         else:
             chosen[video] = choice
@@ -152,10 +144,10 @@ def plan_ordering_study(
 
 def _choices(
     proxy: Proxy, videos: Int64Array, options: StudyOptions
-) -> Iterator[tuple[int, Choice | Refusal]]:
+) -> Iterator[tuple[int, orderings.Choice | orderings.Refusal]]:
     """Yield each video with its captions, or with the reason why they cannot be chosen."""
     benchmark = proxy.benchmark
-    values, texts = values_of_proxy(proxy), by_text(first_equal_captions(benchmark))
+    values, texts = values_of_proxy(proxy), orderings.by_text(first_equal_captions(benchmark))
     captions = np.arange(benchmark.n_queries)
     for start in range(0, len(videos), VIDEOS_PER_PART):
         part = videos[start : start + VIDEOS_PER_PART]
@@ -164,7 +156,9 @@ def _choices(
             codes = benchmark.pair_space.encode(captions, video)
             yield (
                 video,
-                choose_captions(columns[:, place], texts, codes, options.seed, options.levels),
+                orderings.choose_captions(
+                    columns[:, place], texts, codes, options.seed, options.levels
+                ),
             )
 
 
@@ -234,14 +228,16 @@ def _store(campaign: Campaign, plan: StudyPlan) -> None:
     )
     tasks = JudgmentTask.objects.filter(campaign=campaign).order_by("position")
     captions = np.array([choice.captions for choice in plan.choices], np.int64)
-    places = shuffled_places(benchmark.pair_space.encode(captions, videos[:, None]), campaign.seed)
+    places = orderings.shuffled_places(
+        benchmark.pair_space.encode(captions, videos[:, None]), campaign.seed
+    )
     copy_columns(
         OrderingCaption,
         {
-            "task_id": np.repeat(list(tasks.values_list("pk", flat=True)), CAPTIONS),
+            "task_id": np.repeat(list(tasks.values_list("pk", flat=True)), orderings.CAPTIONS),
             "query_id": query_ids(benchmark)[captions].reshape(-1),
             "place": places.reshape(-1),
-            "level": np.tile(np.arange(CAPTIONS), len(videos)),
+            "level": np.tile(np.arange(orderings.CAPTIONS), len(videos)),
             "value": np.reshape([choice.values for choice in plan.choices], -1),
         },
     )

@@ -18,13 +18,8 @@ from annotation.models import (
     Withdrawal,
 )
 from annotation.policies import check_can_lead
+from annotation.services import slots
 from annotation.services.members import REASON_LENGTH, uncount_answers
-from annotation.services.slots import (
-    LockedTasks,
-    lock_and_read_tasks,
-    renew_carried,
-    update_task_states,
-)
 from hearth.accounts.actors import Actor
 from hearth.accounts.models import User
 from hearth.audit.services import record
@@ -97,8 +92,8 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
         to_withdraw = _counted_answers(annotator, withdrawal.since)
         tasks = _lock(campaign, to_withdraw)
         judgments = _withdraw(tasks, annotator, to_withdraw)
-        update_task_states(campaign, tasks)
-        renew_carried(tasks.pair_ids)
+        slots.update_task_states(campaign, tasks)
+        slots.renew_carried(tasks.pair_ids)
         uncount_answers(campaign, annotator, judgments)
         withdrawal.judgments = judgments
         withdrawal.tasks = int(tasks.by_labels.sum())
@@ -115,12 +110,12 @@ def _counted_answers(annotator: Annotator, since: datetime.datetime | None) -> Q
     return counted if since is None else counted & Q(created_at__gte=since)
 
 
-def _lock(campaign: Campaign, to_withdraw: Q) -> LockedTasks:
+def _lock(campaign: Campaign, to_withdraw: Q) -> slots.LockedTasks:
     judged = Judgment.objects.filter(to_withdraw).values("task")
-    return lock_and_read_tasks(JudgmentTask.objects.filter(campaign=campaign, pk__in=judged))
+    return slots.lock_and_read_tasks(JudgmentTask.objects.filter(campaign=campaign, pk__in=judged))
 
 
-def _withdraw(tasks: LockedTasks, annotator: Annotator, to_withdraw: Q) -> int:
+def _withdraw(tasks: slots.LockedTasks, annotator: Annotator, to_withdraw: Q) -> int:
     """Withdraw the judgments, and release the assignments.
 
     The annotator does not get the tasks of released assignments again.

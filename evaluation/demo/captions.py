@@ -13,41 +13,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import permutations
 
-from evaluation.demo.shapes import (
-    Background,
-    Colour,
-    Figure,
-    Form,
-    Motion,
-    Relation,
-    Scene,
-    Size,
-    holds,
-)
-from evaluation.demo.wording import (
-    COUNT_ENDINGS,
-    COUNT_WORDINGS,
-    SHAPE_WORDS,
-    Author,
-    with_article,
-)
+from evaluation.demo import shapes, wording
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """The description of one figure in a caption. An attribute is None if it is not described."""
 
-    form: Form | None = None
-    colour: Colour | None = None
-    size: Size | None = None
-    motion: Motion | None = None
+    form: shapes.Form | None = None
+    colour: shapes.Colour | None = None
+    size: shapes.Size | None = None
+    motion: shapes.Motion | None = None
 
     def described(self) -> tuple[StrEnum, ...]:
         """Return the described attributes."""
         every = (self.form, self.colour, self.size, self.motion)
         return tuple(value for value in every if value is not None)
 
-    def agreeing(self, figure: Figure) -> int:
+    def agreeing(self, figure: shapes.Figure) -> int:
         """Return the number of described attributes that the figure has."""
         return (
             (self.form is figure.form)
@@ -62,8 +45,8 @@ class Meaning:
     """The meaning of a caption. `relation` is between its first two phrases."""
 
     phrases: tuple[Phrase, ...] = ()
-    relation: Relation | None = None
-    background: Background | None = None
+    relation: shapes.Relation | None = None
+    background: shapes.Background | None = None
     count: int | None = None
 
     def described(self) -> Iterator[StrEnum]:
@@ -81,28 +64,28 @@ class Meaning:
         return len(self.phrases) + sum(1 for _ in self.described()) + (self.count is not None)
 
 
-Roles = tuple[Figure | None, ...]
+Roles = tuple[shapes.Figure | None, ...]
 """The figure for each phrase; None if the scene has too few figures."""
 
 
-def demands_met(meaning: Meaning, scene: Scene) -> int:
+def demands_met(meaning: Meaning, scene: shapes.Scene) -> int:
     """Return the largest number of demands that the scene meets, 0 to `meaning.demands()`."""
     whole = (meaning.background is scene.background) + (meaning.count == len(scene.figures))
     return whole + max(_met(meaning, roles) for roles in _possible_roles(meaning, scene))
 
 
-def best_roles(meaning: Meaning, scene: Scene) -> Roles:
+def best_roles(meaning: Meaning, scene: shapes.Scene) -> Roles:
     """Return the roles that meet the most demands. If several do, return the first."""
     return max(_possible_roles(meaning, scene), key=lambda roles: _met(meaning, roles))
 
 
-def _possible_roles(meaning: Meaning, scene: Scene) -> Iterator[Roles]:
+def _possible_roles(meaning: Meaning, scene: shapes.Scene) -> Iterator[Roles]:
     missing = max(len(meaning.phrases) - len(scene.figures), 0)
     figures: Roles = scene.figures + (None,) * missing
     return permutations(figures, len(meaning.phrases))
 
 
-def _met(meaning: Meaning, roles: Sequence[Figure | None]) -> int:
+def _met(meaning: Meaning, roles: Sequence[shapes.Figure | None]) -> int:
     met = sum(
         1 + phrase.agreeing(figure)
         for phrase, figure in zip(meaning.phrases, roles, strict=True)
@@ -110,10 +93,10 @@ def _met(meaning: Meaning, roles: Sequence[Figure | None]) -> int:
     )
     if meaning.relation is None or roles[0] is None or roles[1] is None:
         return met
-    return met + holds(meaning.relation, roles[0], roles[1])
+    return met + shapes.holds(meaning.relation, roles[0], roles[1])
 
 
-def is_true(meaning: Meaning, scene: Scene) -> bool:
+def is_true(meaning: Meaning, scene: shapes.Scene) -> bool:
     """Return whether the scene meets all demands of the caption."""
     return demands_met(meaning, scene) == meaning.demands()
 
@@ -135,7 +118,7 @@ _RELATED, _WITH_BACKGROUND, _COUNTED = 0.75, 0.2, 0.1
 _JUST_COUNTED = 0.06
 
 
-def draw_meaning(rng: random.Random, scene: Scene, level: int) -> Meaning:
+def draw_meaning(rng: random.Random, scene: shapes.Scene, level: int) -> Meaning:
     """Return a random meaning that is true of the scene.
 
     level: level of detail, from 0 (most general) to `MAX_LEVEL` (most specific).
@@ -153,7 +136,7 @@ def draw_meaning(rng: random.Random, scene: Scene, level: int) -> Meaning:
     )
 
 
-def _describe(rng: random.Random, figure: Figure, count: int) -> Phrase:
+def _describe(rng: random.Random, figure: shapes.Figure, count: int) -> Phrase:
     # Weighted choice without replacement: the attributes with the greatest u^(1/weight), where u is
     # drawn from [0, 1). Size is never the only described attribute, because such a caption would be
     # true of nearly every video.
@@ -168,27 +151,29 @@ def _describe(rng: random.Random, figure: Figure, count: int) -> Phrase:
     )
 
 
-def _relate(rng: random.Random, figures: Sequence[Figure]) -> Relation | None:
+def _relate(rng: random.Random, figures: Sequence[shapes.Figure]) -> shapes.Relation | None:
     if len(figures) < 2 or rng.random() > _RELATED:
         return None
-    true = [relation for relation in Relation if holds(relation, figures[0], figures[1])]
+    true = [
+        relation for relation in shapes.Relation if shapes.holds(relation, figures[0], figures[1])
+    ]
     return rng.choice(true) if true else None
 
 
-def write(meaning: Meaning, author: Author) -> str:
+def write(meaning: Meaning, author: wording.Author) -> str:
     """Return the meaning as an English caption in lower case."""
     parts = [_main_clause(meaning, author)]
     if meaning.background is not None:
         parts.append(author.word(meaning.background))
     if meaning.count is not None and meaning.phrases:
-        parts.append(author.pick(COUNT_ENDINGS[meaning.count]))
+        parts.append(author.pick(wording.COUNT_ENDINGS[meaning.count]))
     return " ".join(parts)
 
 
-def _main_clause(meaning: Meaning, author: Author) -> str:
+def _main_clause(meaning: Meaning, author: wording.Author) -> str:
     phrases = meaning.phrases
     if not phrases:
-        return author.pick(COUNT_WORDINGS[meaning.count or 0])
+        return author.pick(wording.COUNT_WORDINGS[meaning.count or 0])
     if meaning.relation is None:
         return _join([_clause(phrase, author) for phrase in phrases])
     related = f"{_clause(phrases[0], author)} {author.word(meaning.relation)}"
@@ -196,10 +181,10 @@ def _main_clause(meaning: Meaning, author: Author) -> str:
     return f"{related} {_join(others)}"
 
 
-def _clause(phrase: Phrase, author: Author, link: str = "") -> str:
-    noun = author.word(phrase.form) if phrase.form else author.pick(SHAPE_WORDS)
+def _clause(phrase: Phrase, author: wording.Author, link: str = "") -> str:
+    noun = author.word(phrase.form) if phrase.form else author.pick(wording.SHAPE_WORDS)
     adjectives = [author.word(value) for value in (phrase.size, phrase.colour) if value]
-    named = with_article(" ".join([*adjectives, noun]))
+    named = wording.with_article(" ".join([*adjectives, noun]))
     return f"{named} {link}{author.word(phrase.motion)}" if phrase.motion else named
 
 

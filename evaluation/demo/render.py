@@ -15,17 +15,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.demo.shapes import (
-    HEIGHT,
-    TIMES,
-    WIDTH,
-    Background,
-    Colour,
-    Figure,
-    Form,
-    Placement,
-    Scene,
-)
+from evaluation.demo import shapes
 
 FRAME_RATE = 15
 SCALE = 1.6
@@ -35,16 +25,16 @@ Both sides are multiples of 16. For other sizes, x264 reads memory beyond the ed
 scene does not always become the same bytes.
 """
 
-_RGB: dict[Colour | Background, tuple[int, int, int]] = {
-    Colour.RED: (222, 38, 44),
-    Colour.BLUE: (38, 92, 226),
-    Colour.GREEN: (38, 160, 66),
-    Colour.YELLOW: (250, 214, 36),
-    Colour.PURPLE: (156, 62, 200),
-    Colour.ORANGE: (250, 132, 24),
-    Background.WHITE: (246, 246, 242),
-    Background.BLACK: (18, 18, 22),
-    Background.GREY: (136, 138, 142),
+_RGB: dict[shapes.Colour | shapes.Background, tuple[int, int, int]] = {
+    shapes.Colour.RED: (222, 38, 44),
+    shapes.Colour.BLUE: (38, 92, 226),
+    shapes.Colour.GREEN: (38, 160, 66),
+    shapes.Colour.YELLOW: (250, 214, 36),
+    shapes.Colour.PURPLE: (156, 62, 200),
+    shapes.Colour.ORANGE: (250, 132, 24),
+    shapes.Background.WHITE: (246, 246, 242),
+    shapes.Background.BLACK: (18, 18, 22),
+    shapes.Background.GREY: (136, 138, 142),
 }
 _RIM = 1.6  # width of the darker edge in points; it makes yellow visible on white
 _RIM_SHADE = 0.62
@@ -52,9 +42,9 @@ _RIM_SHADE = 0.62
 # Number of tips, distance of the inner corners from the centre in radii, and rotation in radians.
 # An inner corner lies between two tips. On a straight side, it is the middle of the side.
 _POLYGONS = {
-    Form.SQUARE: (4, np.cos(np.pi / 4), np.pi / 4),
-    Form.TRIANGLE: (3, np.cos(np.pi / 3), 0.0),
-    Form.STAR: (5, 0.45, 0.0),
+    shapes.Form.SQUARE: (4, np.cos(np.pi / 4), np.pi / 4),
+    shapes.Form.TRIANGLE: (3, np.cos(np.pi / 3), 0.0),
+    shapes.Form.STAR: (5, 0.45, 0.0),
 }
 
 _Floats = NDArray[np.float32]
@@ -63,10 +53,10 @@ _Frame = NDArray[np.uint8]
 
 def frame_size() -> tuple[int, int]:
     """Return width and height of a frame in pixels."""
-    return round(WIDTH * SCALE), round(HEIGHT * SCALE)
+    return round(shapes.WIDTH * SCALE), round(shapes.HEIGHT * SCALE)
 
 
-def render_frame(scene: Scene, time: float) -> _Frame:
+def render_frame(scene: shapes.Scene, time: float) -> _Frame:
     """Return the frame at `time` in [0, 1]: RGB, uint8 [height, width, 3]."""
     width, height = frame_size()
     frame = np.empty((height, width, 3), dtype=np.uint8)
@@ -76,12 +66,12 @@ def render_frame(scene: Scene, time: float) -> _Frame:
     return frame
 
 
-def render_frames(scene: Scene) -> Iterator[_Frame]:
+def render_frames(scene: shapes.Scene) -> Iterator[_Frame]:
     """Return all frames in order, `FRAME_RATE` per second."""
-    return (render_frame(scene, time) for time in TIMES)
+    return (render_frame(scene, time) for time in shapes.TIMES)
 
 
-def write_video(scene: Scene, target: Path) -> None:
+def write_video(scene: shapes.Scene, target: Path) -> None:
     """Write the scene as MP4 (H.264, yuv420p, index first), three seconds without sound."""
     part = target.with_name(f".{target.name}.part")
     try:
@@ -92,7 +82,7 @@ def write_video(scene: Scene, target: Path) -> None:
 
 
 def render_all(
-    scenes: Sequence[Scene],
+    scenes: Sequence[shapes.Scene],
     targets: Sequence[Path],
     progress: Callable[[int, int], None] | None = None,
     *,
@@ -114,7 +104,7 @@ def render_all(
             raise
 
 
-def _encode(scene: Scene, path: Path) -> None:
+def _encode(scene: shapes.Scene, path: Path) -> None:
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
         # With one thread per encoder, the bytes do not depend on the number of processors.
         options = {"preset": "veryfast", "crf": "24", "threads": "1", "tune": "animation"}
@@ -127,7 +117,7 @@ def _encode(scene: Scene, path: Path) -> None:
         container.mux(stream.encode(None))
 
 
-def _draw(frame: _Frame, figure: Figure, place: Placement) -> None:
+def _draw(frame: _Frame, figure: shapes.Figure, place: shapes.Placement) -> None:
     """Draw the figure into the frame. Only pixels near it change."""
     reach = place.radius + 2
     rows = _span(place.y, reach, frame.shape[0])
@@ -159,7 +149,7 @@ def _coverage(distance: _Floats) -> _Floats:
     return covered
 
 
-def _distance(form: Form, place: Placement, x: _Floats, y: _Floats) -> _Floats:
+def _distance(form: shapes.Form, place: shapes.Placement, x: _Floats, y: _Floats) -> _Floats:
     """Return the signed distance from the outline in points, [h, w].
 
     x: [1, w], y: [h, 1], both from the centre of the form. A form with n equal tips is folded onto
@@ -167,7 +157,7 @@ def _distance(form: Form, place: Placement, x: _Floats, y: _Floats) -> _Floats:
     """
     radius = np.float32(place.radius)
     from_centre = np.sqrt(x * x + y * y)
-    if form is Form.CIRCLE:
+    if form is shapes.Form.CIRCLE:
         return from_centre - radius
     tips, inner, turn = _POLYGONS[form]
     sector = np.float32(2 * np.pi / tips)

@@ -22,21 +22,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.demo import shapes
 from evaluation.demo.benchmark import Caption, DemoBenchmark
 from evaluation.demo.captions import Meaning
 from evaluation.demo.reading import read, vocabulary
-from evaluation.demo.shapes import (
-    RADIUS,
-    Background,
-    Colour,
-    Figure,
-    Form,
-    Motion,
-    Placement,
-    Scene,
-    Size,
-    holds_at,
-)
 
 Scores = NDArray[np.float32]
 
@@ -86,7 +75,7 @@ def _term_counts(texts: Sequence[str]) -> NDArray[np.float64]:
     return counts
 
 
-def colour_blind(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Scores:
+def colour_blind(texts: Sequence[str], scenes: Sequence[shapes.Scene], seed: int) -> Scores:
     """Return scores from forms, sizes and motions in the whole video, with mistakes."""
     rng = random.Random(f"colour-blind {seed}")
     known = vocabulary(wordings_known=3)
@@ -95,7 +84,7 @@ def colour_blind(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Sc
     return _match(queries, views, rng, noise=0.25)
 
 
-def still_frame(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Scores:
+def still_frame(texts: Sequence[str], scenes: Sequence[shapes.Scene], seed: int) -> Scores:
     """Return scores from colours, forms, sizes and places in the middle frame, with mistakes."""
     rng = random.Random(f"still-frame {seed}")
     known = vocabulary(wordings_known=3)
@@ -108,9 +97,9 @@ def still_frame(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Sco
 class _View:
     """A video as a system sees it. `places` is None if the system does not see places."""
 
-    figures: tuple[Figure, ...]
-    places: tuple[Placement, ...] | None
-    background: Background | None
+    figures: tuple[shapes.Figure, ...]
+    places: tuple[shapes.Placement, ...] | None
+    background: shapes.Background | None
 
 
 def _without_colours(meaning: Meaning) -> Meaning:
@@ -123,28 +112,28 @@ def _without_motions(meaning: Meaning) -> Meaning:
     return replace(meaning, phrases=phrases)
 
 
-def _view_of_video(rng: random.Random, scene: Scene) -> _View:
+def _view_of_video(rng: random.Random, scene: shapes.Scene) -> _View:
     figures = tuple(
         replace(
             figure,
-            form=_mistake(rng, figure.form, list(Form), 0.12),
-            size=_mistake(rng, figure.size, list(Size), 0.12),
-            motion=_mistake(rng, figure.motion, list(Motion), 0.12),
+            form=_mistake(rng, figure.form, list(shapes.Form), 0.12),
+            size=_mistake(rng, figure.size, list(shapes.Size), 0.12),
+            motion=_mistake(rng, figure.motion, list(shapes.Motion), 0.12),
         )
         for figure in scene.figures
     )
     return _View(figures, None, scene.background)
 
 
-def _view_of_frame(rng: random.Random, scene: Scene) -> _View:
+def _view_of_frame(rng: random.Random, scene: shapes.Scene) -> _View:
     places = tuple(figure.at(_MIDDLE) for figure in scene.figures)
-    halfway = sum(RADIUS.values()) / 2
+    halfway = sum(shapes.RADIUS.values()) / 2
     figures = tuple(
         replace(
             figure,
-            form=_mistake(rng, figure.form, list(Form), 0.02),
-            colour=_mistake(rng, figure.colour, list(Colour), 0.02),
-            size=Size.LARGE if place.radius > halfway else Size.SMALL,
+            form=_mistake(rng, figure.form, list(shapes.Form), 0.02),
+            colour=_mistake(rng, figure.colour, list(shapes.Colour), 0.02),
+            size=shapes.Size.LARGE if place.radius > halfway else shapes.Size.SMALL,
         )
         for figure, place in zip(scene.figures, places, strict=True)
     )
@@ -181,7 +170,7 @@ def _met(query: Meaning, view: _View, roles: Sequence[int | None]) -> int:
     )
     if query.relation is None or view.places is None or roles[0] is None or roles[1] is None:
         return met
-    return met + holds_at(query.relation, view.places[roles[0]], view.places[roles[1]])
+    return met + shapes.holds_at(query.relation, view.places[roles[0]], view.places[roles[1]])
 
 
 def _rounded(scores: NDArray[np.float64]) -> Scores:

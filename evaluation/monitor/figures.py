@@ -8,18 +8,10 @@ from typing import cast
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
+from evaluation.core.people import pace
 from evaluation.core.people.agreement_figures import AgreementFigures, LabelAgreement
 from evaluation.core.people.alpha import alpha_in_words
 from evaluation.core.people.annotator_resampling import FEW_ANNOTATORS
-from evaluation.core.people.pace import (
-    BREAK_MS,
-    DAY,
-    ONLY_BEGUN,
-    TOO_FAST_MS,
-    Forecast,
-    LabelRound,
-    Times,
-)
 from evaluation.monitor.charts import utc
 from evaluation.monitor.selectors import Agreement, CampaignFigures, LabelCount
 from hearth.shared.numbers import (
@@ -43,13 +35,15 @@ TOO_FEW_HOURS = "too few hours for a forecast"
 ROUNDS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth")
 
 
-def speed_figures(forecast: Forecast, times: Times, state: CampaignState) -> list[NamedFigure]:
+def speed_figures(
+    forecast: pace.Forecast, times: pace.Times, state: CampaignState
+) -> list[NamedFigure]:
     return [*_forecast(forecast, state), *_times(times)]
 
 
-def _forecast(forecast: Forecast, state: CampaignState) -> list[NamedFigure]:
+def _forecast(forecast: pace.Forecast, state: CampaignState) -> list[NamedFigure]:
     reason = forecast["undefined"]
-    if reason == ONLY_BEGUN:
+    if reason == pace.ONLY_BEGUN:
         reason = TOO_FEW_HOURS
     if not reason and state != CampaignState.OPEN:
         reason = f"the campaign is {state.label.lower()}"
@@ -71,7 +65,7 @@ def _forecast(forecast: Forecast, state: CampaignState) -> list[NamedFigure]:
 
 def _date_text(at: int, spread: int) -> str:
     """Return a date, with the hour if the range is narrow."""
-    return f"{utc(at):%-d %b, %H:00}" if spread < 2 * DAY else f"{utc(at):%-d %b %Y}"
+    return f"{utc(at):%-d %b, %H:00}" if spread < 2 * pace.DAY else f"{utc(at):%-d %b %Y}"
 
 
 def _range(earliest: int, latest: int) -> str:
@@ -79,23 +73,25 @@ def _range(earliest: int, latest: int) -> str:
     first, last = _date_text(earliest, spread), _date_text(latest, spread)
     if first == last:
         return f"about {first}"
-    if spread < 2 * DAY and utc(earliest).date() == utc(latest).date():
+    if spread < 2 * pace.DAY and utc(earliest).date() == utc(latest).date():
         return f"{first} to {utc(latest):%H:00}"
     return f"{first} to {last}"
 
 
-def _times(times: Times) -> list[NamedFigure]:
+def _times(times: pace.Times) -> list[NamedFigure]:
     if times["quantiles"] is None:
         return [("Time of an answer", undefined("no answer has a time"))]
     low, median, high, most = times["quantiles"]
-    too_fast = f"under {TOO_FAST_MS / 1000} s: {ratio(times['too_fast'], times['known'])}"
+    too_fast = f"under {pace.TOO_FAST_MS / 1000} s: {ratio(times['too_fast'], times['known'])}"
     figures = [
         ("Time of an answer", Figure(median, "seconds", "median")),
         ("Middle half", Figure(f"{low:.1f} to {high:.1f} s", note="first and third quartile")),
         (f"Fastest 90{PERCENT_SIGN}", Figure(f"up to {most:.1f} s")),
         (
             "Breaks",
-            count_figure(times["breaks"], f"over {BREAK_MS // 60_000} minutes, not in the times"),
+            count_figure(
+                times["breaks"], f"over {pace.BREAK_MS // 60_000} minutes, not in the times"
+            ),
         ),
         ("Too fast", count_figure(times["too_fast"], too_fast)),
     ]
@@ -135,7 +131,7 @@ class LabelRoundRow:
     needed: str
 
 
-def label_round_rows(rounds: list[LabelRound]) -> list[LabelRoundRow]:
+def label_round_rows(rounds: list[pace.LabelRound]) -> list[LabelRoundRow]:
     """Return a row for each of the first nine rounds of labels, and one row for all others.
 
     An imported file may have hundreds of labels per pair.

@@ -10,12 +10,7 @@ from django.urls import reverse
 from annotation.enums import TaskState
 from annotation.selectors.tasks import new_counts_for_page
 from evaluation.models import LabelSet
-from evaluation.portal.selectors import (
-    CampaignCount,
-    desk_counts,
-    paused_annotators,
-    unscored_runs,
-)
+from evaluation.portal import selectors
 from hearth.shared.words import counted
 from pooling.models import Benchmark
 from pooling.selectors.uploaders import unconfirmed_uploaders
@@ -79,7 +74,7 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
     """
     if not benchmarks:
         return []
-    desks = desk_counts(benchmarks)
+    desks = selectors.desk_counts(benchmarks)
     found = [
         _at_desk(desks, TaskState.CONFLICTED, "pair in conflict", "pairs in conflict"),
         _at_desk(desks, TaskState.ESCALATED, "escalated pair", "escalated pairs"),
@@ -88,7 +83,7 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
             "paused annotator",
             "paused annotators",
             "Review",
-            _campaign_links(paused_annotators(benchmarks), "campaign-people"),
+            _campaign_links(selectors.paused_annotators(benchmarks), "campaign-people"),
         ),
         ToDo(
             "person who asks to upload runs",
@@ -106,20 +101,22 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
             "unscored run",
             "unscored runs",
             "Score",
-            _benchmark_links(benchmarks, unscored_runs(benchmarks, newest), "results"),
+            _benchmark_links(benchmarks, selectors.unscored_runs(benchmarks, newest), "results"),
         ),
     ]
     return [todo for todo in found if todo.links]
 
 
 def _at_desk(
-    desks: dict[TaskState, list[CampaignCount]], state: TaskState, title: str, plural: str
+    desks: dict[TaskState, list[selectors.CampaignCount]], state: TaskState, title: str, plural: str
 ) -> ToDo:
     links = _campaign_links(desks.get(state, []), "desk", f"?kind={state.value}")
     return ToDo(title, plural, "Go to the desk", links)
 
 
-def _campaign_links(counts: Iterable[CampaignCount], page: str, query: str = "") -> list[ToDoLink]:
+def _campaign_links(
+    counts: Iterable[selectors.CampaignCount], page: str, query: str = ""
+) -> list[ToDoLink]:
     return [
         ToDoLink(count.count, count.campaign.name, reverse(page, args=[count.campaign.pk]) + query)
         for count in counts

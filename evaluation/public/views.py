@@ -17,12 +17,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.policies import benchmarks_led_by, can_lead_somewhere
 from evaluation.models import LabelSet
-from evaluation.public.selectors import (
-    PUBLIC_FORMATS,
-    PublicView,
-    public_view,
-    upload_rows,
-)
+from evaluation.public import selectors
 from evaluation.release.exports import ExportOptions, file_stem
 from evaluation.release.exports.release import datasheet_text
 from evaluation.scores.tables import results_csv, results_json
@@ -31,14 +26,9 @@ from hearth.shared.downloads import attachment, download, download_csv, download
 from hearth.shared.errors import NotFound
 from hearth.shared.pages import only_for
 from hearth.shared.tables import csv_parts, page_of
+from pooling import policies
 from pooling.enums import RunUploadState
 from pooling.models import RunUpload
-from pooling.policies import (
-    can_upload_for_scoring,
-    own_run_uploads,
-    public_benchmarks,
-    public_benchmarks_seen_by,
-)
 from pooling.selectors.arrays import query_keys, query_texts, video_keys
 from pooling.selectors.uploaders import uploaders_of
 
@@ -66,8 +56,8 @@ def for_visitors(view: PublicPageView) -> PublicPageView:
 @limit_rate("visits")
 def benchmarks(request: HttpRequest) -> HttpResponse:
     """List the public benchmarks."""
-    found = public_benchmarks_seen_by(request.user)
-    context = {"benchmarks": found, "is_any_public": public_benchmarks().exists()}
+    found = policies.public_benchmarks_seen_by(request.user)
+    context = {"benchmarks": found, "is_any_public": policies.public_benchmarks().exists()}
     return render(request, "evaluation/public/benchmarks.html", context)
 
 
@@ -84,8 +74,8 @@ def benchmark(request: HttpRequest, key: str) -> HttpResponse:
         "rows": shown.rows,
         "label_set": shown.label_set,
         "label_sets": shown.label_sets,
-        "formats": PUBLIC_FORMATS,
-        "can_upload": can_upload_for_scoring(request.user),
+        "formats": selectors.PUBLIC_FORMATS,
+        "can_upload": policies.can_upload_for_scoring(request.user),
         "open_registration": settings.OPEN_REGISTRATION,
     }
     return render(request, "evaluation/public/benchmark.html", context)
@@ -115,9 +105,9 @@ def label_set_file(request: HttpRequest, key: str, version: str, format: str) ->
     found = _label_set(shown, version)
     if format == "datasheet":
         return download(datasheet_text(found), f"{file_stem(found)}-datasheet.md", MARKDOWN)
-    if format not in PUBLIC_FORMATS:
+    if format not in selectors.PUBLIC_FORMATS:
         raise Http404
-    kind = PUBLIC_FORMATS[format]
+    kind = selectors.PUBLIC_FORMATS[format]
     with_texts = shown.page.shows_texts and "texts" in kind.options
     response: HttpResponseBase = HttpResponse()
     if request.method != "HEAD":
@@ -140,7 +130,7 @@ def ids(request: HttpRequest, key: str, kind: str) -> HttpResponseBase:
     raise Http404
 
 
-def _captions(shown: PublicView) -> Iterator[str]:
+def _captions(shown: selectors.PublicView) -> Iterator[str]:
     keys = query_keys(shown.benchmark)
     if not shown.page.shows_texts:
         return csv_parts(["number", "caption_id"], enumerate(keys))
@@ -149,11 +139,11 @@ def _captions(shown: PublicView) -> Iterator[str]:
     return csv_parts(["number", "caption_id", "caption"], rows)
 
 
-@only_for(can_upload_for_scoring)
+@only_for(policies.can_upload_for_scoring)
 def uploads(request: HttpRequest) -> HttpResponse:
     """Show a person their own uploads with their states and scores."""
-    own = own_run_uploads(request.user)
-    context = {"benchmarks": list(public_benchmarks_seen_by(request.user)), "is_own": True}
+    own = policies.own_run_uploads(request.user)
+    context = {"benchmarks": list(policies.public_benchmarks_seen_by(request.user)), "is_own": True}
     return _uploads(request, own, "evaluation/public/uploads.html", context)
 
 
@@ -176,19 +166,19 @@ def _uploads(
 ) -> HttpResponse:
     rows = found.select_related("benchmark", "created_by", "run__system", "run__benchmark")
     page = page_of(rows, request.GET.get("page"), UPLOADS_PER_PAGE)
-    shown = upload_rows(page)
+    shown = selectors.upload_rows(page)
     is_waiting = any(row.upload.state == RunUploadState.WAITING for row in shown)
     context |= {"page": page, "rows": shown, "is_waiting": is_waiting}
     return render(request, template, context)
 
 
-def _shown(request: HttpRequest, key: str) -> PublicView:
+def _shown(request: HttpRequest, key: str) -> selectors.PublicView:
     """Return what the visitor sees of a benchmark. Raises `Http404` if it is not public."""
-    seen = public_benchmarks_seen_by(request.user).select_related("public_page")
-    return public_view(get_object_or_404(seen, key=key))
+    seen = policies.public_benchmarks_seen_by(request.user).select_related("public_page")
+    return selectors.public_view(get_object_or_404(seen, key=key))
 
 
-def _label_set(shown: PublicView, version: str) -> LabelSet:
+def _label_set(shown: selectors.PublicView, version: str) -> LabelSet:
     for label_set in shown.label_sets:
         if label_set.version == version:
             return label_set

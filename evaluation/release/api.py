@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.models import Draft, LabelSet
+from evaluation.release import services
 from evaluation.release.exports import FORMATS, file_stem
 from evaluation.release.selectors import (
     ConfirmOptions,
@@ -25,12 +26,6 @@ from evaluation.release.selectors import (
 )
 from evaluation.release.selectors.diffs import compare_label_sets
 from evaluation.release.serializers import ExportSerializer, read_options
-from evaluation.release.services import (
-    PublishOptions,
-    begin_draft,
-    check_settled,
-    export_label_set,
-)
 from hearth.accounts.models import User
 from hearth.accounts.permissions import IsLead, IsResearcher
 from hearth.jobs.api import JobSerializer, accepted
@@ -68,7 +63,7 @@ class DraftSerializer(serializers.ModelSerializer[Draft]):
         fields = SUMMARY
 
 
-PublishSerializer = serializer_of(PublishOptions, "Publish")
+PublishSerializer = serializer_of(services.PublishOptions, "Publish")
 
 
 class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
@@ -94,7 +89,7 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
         """
         wanted = PublishSerializer.read(request.data)
         if not wanted.allow_pending:
-            check_settled(benchmark_outcomes(self.benchmark).counts)
+            services.check_settled(benchmark_outcomes(self.benchmark).counts)
         return self.enqueue(request, "publish_labels", "Publish labels", as_params(wanted))
 
 
@@ -185,7 +180,7 @@ class DraftOfLabels(OfBenchmark):
         A job makes the draft and then recomputes the analyses of the previous draft. Its `result`
         contains `sha256`, `pairs`, and `analyses` (the number of recomputed analyses).
         """
-        return accepted(begin_draft(benchmark=self.benchmark, by=cast(User, request.user)))
+        return accepted(services.begin_draft(benchmark=self.benchmark, by=cast(User, request.user)))
 
 
 class LabelSetFile(OfBenchmark):
@@ -210,7 +205,7 @@ class LabelSetFile(OfBenchmark):
         if export not in FORMATS:
             raise NotFound("There is no such format.")
         kind = FORMATS[export]
-        pieces = export_label_set(
+        pieces = services.export_label_set(
             label_set=label_set,
             format=export,
             options=read_options(request.query_params),

@@ -14,14 +14,8 @@ from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.models import Evaluation, LabelSet
+from evaluation.release import selectors
 from evaluation.release.policies import check_can_evaluate
-from evaluation.release.selectors import (
-    LATEST,
-    ORIGINAL,
-    find_label_set,
-    label_set_judged,
-    originals_with_equal_captions,
-)
 from hearth.accounts.actors import Actor
 from hearth.jobs.models import Job
 from hearth.jobs.services import enqueue_job
@@ -89,7 +83,7 @@ def evaluate_runs(
     *,
     benchmark: Benchmark,
     by: Actor,
-    labels: str = LATEST,
+    labels: str = selectors.LATEST,
     run_names: Sequence[str] = (),
     measures: Sequence[str] = (),
     labels_only: bool = False,
@@ -108,7 +102,7 @@ def evaluate_runs(
     """
     check_can_evaluate(by, benchmark)
     requested = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
-    label_set = find_label_set(benchmark, labels)
+    label_set = selectors.find_label_set(benchmark, labels)
     runs = find_runs(benchmark, run_names)
     positives = _Positives(*_positives(benchmark, label_set, twins, labels_only=labels_only))
     is_stored = not measures and twins == OFF
@@ -152,11 +146,11 @@ def _positives(
     benchmark: Benchmark, label_set: LabelSet | None, twins: str, *, labels_only: bool = False
 ) -> tuple[Judged, Judged | None]:
     """Return the original positives, and the positives by the label set if there is one."""
-    original = originals_with_equal_captions(benchmark, twins)
-    labelled = None if label_set is None else label_set_judged(label_set)
+    original = selectors.originals_with_equal_captions(benchmark, twins)
+    labelled = None if label_set is None else selectors.label_set_judged(label_set)
     if labelled is not None and not labels_only:
         labelled = with_positives(
-            labelled, originals_with_equal_captions(benchmark, twins, label_set)
+            labelled, selectors.originals_with_equal_captions(benchmark, twins, label_set)
         )
     return original, labelled
 
@@ -184,7 +178,7 @@ def _enqueue(benchmark: Benchmark, title: str, by: Actor, **params: Any) -> Job:
         title=title[:300],
         params={
             "benchmark": benchmark.key,
-            "labels": LATEST if has_labels else ORIGINAL,
+            "labels": selectors.LATEST if has_labels else selectors.ORIGINAL,
             **params,
         },
         benchmark_key=benchmark.key,
@@ -246,7 +240,7 @@ def _store(
     label_set: LabelSet | None,
     labels_only: bool,
 ) -> None:
-    version = ORIGINAL if label_set is None else label_set.version
+    version = selectors.ORIGINAL if label_set is None else label_set.version
     for result in results:
         if not result.run.is_private:
             facts = {"run": result.run.name, "labels": version, "labels_only": labels_only}

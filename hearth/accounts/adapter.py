@@ -19,19 +19,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext
 
+from hearth.accounts import selectors, services
 from hearth.accounts.models import User
 from hearth.accounts.policies import can_sign_in
 from hearth.accounts.secrets import decrypt, encrypt
-from hearth.accounts.selectors import (
-    find_account_with_email,
-    has_second_factor,
-    uses_email,
-)
-from hearth.accounts.services import (
-    check_user_name,
-    join_by_single_sign_on,
-    leave_only_single_sign_on,
-)
 from hearth.logs import UNKNOWN_ADDRESS, client_address
 from hearth.shared.errors import InvalidInput
 
@@ -109,7 +100,7 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
 
 def _is_available(username: str) -> bool:
     try:
-        check_user_name(username)
+        services.check_user_name(username)
     except InvalidInput:
         return False
     return True
@@ -145,8 +136,8 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         for address in sociallogin.email_addresses:
             # Some providers send the text "false". Non-ASCII letters can look like other letters.
             if address.verified is True and address.email.isascii():
-                person = find_account_with_email(address.email)
-                if can_sign_in(person) and not has_second_factor(person):
+                person = selectors.find_account_with_email(address.email)
+                if can_sign_in(person) and not selectors.has_second_factor(person):
                     return person, address.email
         return None
 
@@ -157,10 +148,10 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         that person could still sign in with the password.
         """
         if sociallogin._did_authenticate_by_email:
-            leave_only_single_sign_on(person=sociallogin.user)
+            services.leave_only_single_sign_on(person=sociallogin.user)
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
-        taken = any(uses_email(address.email) for address in sociallogin.email_addresses)
+        taken = any(selectors.uses_email(address.email) for address in sociallogin.email_addresses)
         if settings.OIDC_NEW_ACCOUNTS and not taken:
             return True
         raise ImmediateHttpResponse(
@@ -170,7 +161,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         )
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
-        person: User = join_by_single_sign_on(
+        person: User = services.join_by_single_sign_on(
             save=lambda: super(SingleSignOnAdapter, self).save_user(request, sociallogin, form)
         )
         return person

@@ -8,14 +8,9 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from hearth.accounts import selectors
 from hearth.accounts.models import Invitation, User
 from hearth.accounts.roles import Role, is_admin, is_lead, leads_somewhere, scopes_of
-from hearth.accounts.selectors import (
-    all_roles,
-    has_confirmed_address,
-    has_second_factor,
-    people_with,
-)
 from hearth.shared.errors import Conflict, NotPermitted
 
 SECOND_FACTOR_MISSING = _(
@@ -31,9 +26,9 @@ def can_sign_in(user: Any) -> bool:
 def lacks_second_factor(user: Any) -> bool:
     """Return whether the person must set up a second factor before anything else."""
     required = set(settings.MFA_REQUIRED_ROLES)
-    if not required or required.isdisjoint(role for role, _ in all_roles(user)):
+    if not required or required.isdisjoint(role for role, _ in selectors.all_roles(user)):
         return False
-    return not has_second_factor(user)
+    return not selectors.has_second_factor(user)
 
 
 def is_confirmed(user: Any) -> bool:
@@ -42,7 +37,7 @@ def is_confirmed(user: Any) -> bool:
     Only leads, admins and the setting `OIDC_NEW_ACCOUNT_ROLE` grant roles. People who register
     without an invitation have none at first.
     """
-    return bool(all_roles(user)) or has_confirmed_address(user)
+    return bool(selectors.all_roles(user)) or selectors.has_confirmed_address(user)
 
 
 def is_active(user: Any) -> bool:
@@ -63,7 +58,7 @@ def people_seen_by(user: Any) -> QuerySet[User]:
     """Return all people for an admin; for a lead, the annotators of the benchmarks they lead."""
     if is_admin(user):
         return User.objects.all()
-    return people_with(Role.ANNOTATOR, scopes_of(user, Role.LEAD))
+    return selectors.people_with(Role.ANNOTATOR, scopes_of(user, Role.LEAD))
 
 
 def invitations_seen_by(user: Any) -> QuerySet[Invitation]:
@@ -107,7 +102,7 @@ def can_deactivate(by: Any, person: User) -> bool:
     """
     if by.pk == person.pk:
         return False
-    held = all_roles(person)
+    held = selectors.all_roles(person)
     return is_admin(by) or (bool(held) and all(can_give(by, *grant) for grant in held))
 
 

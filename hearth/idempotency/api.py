@@ -16,14 +16,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from hearth.accounts.models import User
+from hearth.idempotency import services
 from hearth.idempotency.models import KeyedRequest
-from hearth.idempotency.services import (
-    KeyReused,
-    StillRunning,
-    claim_key,
-    free_key,
-    store_answer,
-)
 from hearth.shared.openapi import IDEMPOTENCY_KEY
 
 REPLAYED = "Idempotency-Replayed"
@@ -50,7 +44,7 @@ class Idempotent(APIView):
         if request.method != "POST" or key is None or not self.accepts_idempotency_key:
             return
         sha256 = _hash_of(request)
-        found = claim_key(user_id=cast(User, request.user).pk, key=key, sha256=sha256)
+        found = services.claim_key(user_id=cast(User, request.user).pk, key=key, sha256=sha256)
         if found.status is not None:
             raise _Answered(found)
         self._claimed = found
@@ -62,11 +56,11 @@ class Idempotent(APIView):
             response = super().handle_exception(exc)
         except Exception:  # an unexpected error, which has rolled back the writes of the request
             if self._claimed is not None:
-                free_key(request=self._claimed)
+                services.free_key(request=self._claimed)
             raise
-        if isinstance(exc, KeyReused):
+        if isinstance(exc, services.KeyReused):
             response.status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
-        if isinstance(exc, StillRunning):
+        if isinstance(exc, services.StillRunning):
             response["Retry-After"] = str(RETRY_AFTER_SECONDS)
         return response
 
@@ -82,9 +76,9 @@ def _remember(claimed: KeyedRequest, response: Response) -> None:
     """Store the response to a successful request. Free the key of a refused request."""
     if status.is_success(response.status_code):
         body = JSONRenderer().render(response.data).decode()
-        store_answer(request=claimed, status=response.status_code, body=body)
+        services.store_answer(request=claimed, status=response.status_code, body=body)
     else:
-        free_key(request=claimed)
+        services.free_key(request=claimed)
 
 
 def _replay(earlier: KeyedRequest) -> Response:

@@ -16,14 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db import IntegrityError, connection, models
 
-from hearth.shared.copy_binary import (
-    AFTER_ROWS,
-    BEFORE_ROWS,
-    Column,
-    column_of,
-    is_of_one_size,
-    render_rows,
-)
+from hearth.shared import copy_binary
 
 Field: TypeAlias = "models.Field[Any, Any]"
 ForeignKey: TypeAlias = "models.ForeignKey[Any, Any]"
@@ -48,18 +41,20 @@ def copy_rows(
     with connection.cursor() as cursor, connection.wrap_database_errors:
         constants = [_column(cursor, field, [value]) for field, value in constant.items()]
         columns = {field: _column(cursor, field, column) for field, column in values.items()}
-        ordered = sorted(columns, key=lambda field: not is_of_one_size(columns[field]))
+        ordered = sorted(columns, key=lambda field: not copy_binary.is_of_one_size(columns[field]))
         names = names_of([*constant, *ordered])
         sql = f"COPY {quoted_table(model)} ({names}) FROM STDIN (FORMAT binary)"
-        rows = render_rows(constants, [columns[field] for field in ordered])
-        cursor.copy_expert(sql, Pieces(chain([BEFORE_ROWS], _ahead(rows), [AFTER_ROWS])))
+        rows = copy_binary.render_rows(constants, [columns[field] for field in ordered])
+        cursor.copy_expert(
+            sql, Pieces(chain([copy_binary.BEFORE_ROWS], _ahead(rows), [copy_binary.AFTER_ROWS]))
+        )
 
 
-def _column(cursor: Any, field: Field, values: Any) -> Column:
+def _column(cursor: Any, field: Field, values: Any) -> copy_binary.Column:
     """Return the values of a field as a column of its type."""
     kind = str(field.db_type(connection)).partition("(")[0]
     try:
-        return column_of(kind, values)
+        return copy_binary.column_of(kind, values)
     except OverflowError as error:
         cursor.execute(f"SELECT %s::{kind}", error.args)  # so that PostgreSQL raises its error
         raise
@@ -166,7 +161,9 @@ def copy_columns_out(sql: str, params: Any, n_columns: int) -> tuple[npt.NDArray
     with connection.cursor() as cursor, connection.wrap_database_errors:
         copy = f"COPY ({cursor.mogrify(sql, params).decode()}) TO STDOUT (FORMAT binary)"
         cursor.copy_expert(copy, stream)
-    rows = np.frombuffer(stream.getbuffer()[len(BEFORE_ROWS) : -len(AFTER_ROWS)], np.uint8)
+    rows = np.frombuffer(
+        stream.getbuffer()[len(copy_binary.BEFORE_ROWS) : -len(copy_binary.AFTER_ROWS)], np.uint8
+    )
     if not len(rows):
         return tuple(np.empty(0, np.int64) for _ in range(n_columns))
     row = _type_of_row(rows, n_columns)

@@ -16,17 +16,11 @@ from hearth.jobs.api import JobSerializer, accepted
 from hearth.jobs.deleting import delete_or_enqueue
 from hearth.shared.errors import InvalidInput, NotFound
 from hearth.shared.option_fields import serializer_of
-from pooling import services
+from pooling import policies, services
 from pooling.api.base import OfBenchmark
 from pooling.api.benchmarks import BenchmarkSerializer
 from pooling.api.runs import RunSerializer
 from pooling.models import Benchmark, Pool, Run
-from pooling.policies import (
-    check_can_build_pool,
-    check_can_change_run,
-    check_can_delete_run,
-    check_can_manage_benchmark,
-)
 from pooling.services.changing_benchmarks import BenchmarkFields
 from pooling.services.changing_runs import RunFields
 
@@ -79,7 +73,7 @@ class RunDetail(OfBenchmark):
         leaderboard and new pools leave it out.
         """
         run, by = self.run, cast(User, request.user)
-        check_can_change_run(by, run)
+        policies.check_can_change_run(by, run)
         changes = RunChangeSerializer.read_changes(request.data)
         withdrawn, reason = changes.pop("withdrawn", None), changes.pop("reason", "")
         services.change_run(run=run, changes=changes, by=by)
@@ -96,7 +90,7 @@ class RunDetail(OfBenchmark):
         The person who imported the run, leads and admins may do this.
         """
         run = self.run
-        check_can_delete_run(request.user, run)
+        policies.check_can_delete_run(request.user, run)
         return delete(request, run)
 
 
@@ -111,7 +105,7 @@ class PoolDetail(OfBenchmark):
         pool = pools.filter(benchmark=self.benchmark, pk=pk).first()
         if pool is None:
             raise NotFound("There is no such pool.")
-        check_can_build_pool(request.user, pool.benchmark)
+        policies.check_can_build_pool(request.user, pool.benchmark)
         return delete(request, pool)
 
 
@@ -144,7 +138,7 @@ class BenchmarkDetail(OfBenchmark):
         must not contain other fields.
         """
         benchmark, by = self.benchmark, cast(User, request.user)
-        check_can_manage_benchmark(by, benchmark)
+        policies.check_can_manage_benchmark(by, benchmark)
         changes = BenchmarkChangeSerializer.read_changes(request.data)
         archived = changes.pop("archived", None)
         if archived is not None and changes:
@@ -165,5 +159,5 @@ class BenchmarkDetail(OfBenchmark):
         deleted, too. Only leads and admins may do this.
         """
         benchmark: Benchmark = self.benchmark
-        check_can_manage_benchmark(request.user, benchmark)
+        policies.check_can_manage_benchmark(request.user, benchmark)
         return delete(request, benchmark)

@@ -18,20 +18,11 @@ from hearth.shared.errors import Conflict, NotFound
 from hearth.shared.http import validated
 from hearth.shared.option_fields import serializer_of
 from hearth.shared.options import as_params
-from pooling import services
+from pooling import policies, services
 from pooling.api.base import OfBenchmark
 from pooling.api.changing import RunFieldsSerializer
 from pooling.core.run_options import ScoreRun
 from pooling.models import PublicPage, RunUpload
-from pooling.policies import (
-    can_send_runs_to,
-    check_can_manage_benchmark,
-    check_can_publish_run,
-    check_can_refuse_upload,
-    check_is_confirmed_for,
-    public_benchmarks_seen_by,
-    run_uploads_seen_by,
-)
 from pooling.serializers import UploadSerializer
 from pooling.services.public_pages import PublicPageFields, page_values
 
@@ -63,7 +54,7 @@ class PublicPageDetail(OfBenchmark):
         drafts, withdrawn runs or videos.
         """
         benchmark, by = self.benchmark, cast(User, request.user)
-        check_can_manage_benchmark(by, benchmark)
+        policies.check_can_manage_benchmark(by, benchmark)
         changes = PublicPageSerializer.read_changes(request.data)
         page = services.change_public_page(benchmark=benchmark, changes=changes, by=by)
         return Response(page_values(page))
@@ -85,7 +76,7 @@ def answer(upload: RunUpload, code: int = status.HTTP_200_OK) -> Response:
     return Response(UploadSerializer(upload).data, status=code)
 
 
-@receives_files(can_send_runs_to)
+@receives_files(policies.can_send_runs_to)
 class Uploads(Idempotent):
     permission_classes = [HasAccount]
 
@@ -99,10 +90,10 @@ class Uploads(Idempotent):
         until you publish it. The status is 409 if you have reached the limit of the day. Files with
         errors do not count.
         """
-        benchmark = public_benchmarks_seen_by(request.user).filter(key=key).first()
+        benchmark = policies.public_benchmarks_seen_by(request.user).filter(key=key).first()
         if benchmark is None:
             raise NotFound("There is no such public benchmark.")
-        check_is_confirmed_for(request.user, benchmark)
+        policies.check_is_confirmed_for(request.user, benchmark)
         wanted, files = RunForScoringSerializer.read_with_files(request.data)
         sent: dict[str, Any] = {**as_params(wanted), **files}
         made = services.upload_run(benchmark=benchmark, by=cast(User, request.user), **sent)
@@ -114,7 +105,9 @@ class OneUpload(Idempotent):
     permission_classes = [HasAccount]
 
     def found(self, request: Request, pk: uuid.UUID) -> RunUpload:
-        uploads = run_uploads_seen_by(request.user).select_related("benchmark", "run", "created_by")
+        uploads = policies.run_uploads_seen_by(request.user).select_related(
+            "benchmark", "run", "created_by"
+        )
         found = uploads.filter(pk=pk).first()
         if found is None:
             raise NotFound("There is no such upload.")
@@ -130,7 +123,7 @@ class UploadPublish(OneUpload):
     @extend_schema(request=RunFieldsSerializer, responses={200: UploadSerializer, **CONFLICT})
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         upload, by = self.found(request, pk), cast(User, request.user)
-        check_can_publish_run(by, upload)
+        policies.check_can_publish_run(by, upload)
         changes = RunFieldsSerializer.read_changes(request.data)
         services.publish_run(upload=upload, changes=changes, by=by)
         return answer(upload)
@@ -170,7 +163,7 @@ class UploadRefuse(OneUpload):
     @extend_schema(request=ReasonSerializer, responses={200: UploadSerializer, **CONFLICT})
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         upload, by = self.found(request, pk), cast(User, request.user)
-        check_can_refuse_upload(by, upload)
+        policies.check_can_refuse_upload(by, upload)
         values = validated(ReasonSerializer, request)
         services.refuse_upload(upload=upload, by=by, **values)
         return answer(upload)

@@ -11,18 +11,10 @@ import numpy as np
 from hearth.shared.errors import InvalidInput
 from hearth.shared.limits import check_depth, check_seed
 from hearth.shared.progress import Progress, no_progress
+from pooling.core import pool_options
 from pooling.core.arrays import Bools, Int64s
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import new_codes, union_codes
-from pooling.core.pool_options import (
-    LEFT_OUT,
-    ORIGINALS,
-    SIMILAR_MAX,
-    PoolOptions,
-    Priority,
-    in_or_out,
-    is_drawn,
-)
 from pooling.core.similar_texts import matched_pairs
 from pooling.models import Benchmark, Pool, Run
 from pooling.selectors.arrays import original_positives, query_texts
@@ -44,11 +36,11 @@ class Candidates:
     """
 
     benchmark: Benchmark
-    options: PoolOptions
+    options: pool_options.PoolOptions
     runs: Sequence[Run]
     codes: Int64s
     ranked: Int64s
-    priority: Priority | None
+    priority: pool_options.Priority | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,21 +67,21 @@ class PoolPlan:
         return hashlib.sha256(self.new.astype("<i8").tobytes()).hexdigest()
 
 
-def takes_long(benchmark: Benchmark, options: PoolOptions) -> bool:
+def takes_long(benchmark: Benchmark, options: pool_options.PoolOptions) -> bool:
     """Return whether a preview takes too long for a request, so that a job must compute it."""
     is_large = benchmark.pair_space.n_pairs > VALUES_IN_REQUEST
     return options.similar is not None or (bool(options.proxy) and is_large)
 
 
 def plan_pool(
-    benchmark: Benchmark, options: PoolOptions, progress: Progress = no_progress
+    benchmark: Benchmark, options: pool_options.PoolOptions, progress: Progress = no_progress
 ) -> PoolPlan:
     """Return the pool that these options would build now. Raises `InvalidInput`."""
     return plan_of(find_candidates(benchmark, options, progress))
 
 
 def find_candidates(
-    benchmark: Benchmark, options: PoolOptions, progress: Progress = no_progress
+    benchmark: Benchmark, options: pool_options.PoolOptions, progress: Progress = no_progress
 ) -> Candidates:
     """Check the options and select the pairs. Raises `InvalidInput` for an invalid option."""
     check_options(benchmark, options)
@@ -104,15 +96,15 @@ def find_candidates(
     return Candidates(benchmark, options, runs, codes, ranked, priority)
 
 
-def check_options(benchmark: Benchmark, options: PoolOptions) -> None:
+def check_options(benchmark: Benchmark, options: pool_options.PoolOptions) -> None:
     check_depth(options.depth)
     check_seed(options.seed)
     _check_size("number of sampled captions", options.sample, benchmark.n_queries)
     _check_size("number of sampled videos", options.video_sample, benchmark.n_videos)
-    _check_size("number of similar texts", options.similar, SIMILAR_MAX)
+    _check_size("number of similar texts", options.similar, pool_options.SIMILAR_MAX)
     _check_size("maximum number of new pairs", options.budget, 2**31 - 1)
-    if options.originals not in ORIGINALS:
-        names = ", ".join(ORIGINALS)
+    if options.originals not in pool_options.ORIGINALS:
+        names = ", ".join(pool_options.ORIGINALS)
         raise InvalidInput(f"The option for original positives must be one of {names}.")
     if not 0 < options.similar_from <= 1:
         raise InvalidInput(
@@ -131,7 +123,7 @@ def _check_size(name: str, size: int | None, most: int) -> None:
 
 
 def select_codes(
-    benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions, progress: Progress
+    benchmark: Benchmark, runs: Sequence[Run], options: pool_options.PoolOptions, progress: Progress
 ) -> Int64s:
     """Return the pairs of a pool without a budget, int64 [n], ascending codes."""
     ranked = _ranked_codes(benchmark, runs, options, progress)
@@ -139,19 +131,19 @@ def select_codes(
 
 
 def _ranked_codes(
-    benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions, progress: Progress
+    benchmark: Benchmark, runs: Sequence[Run], options: pool_options.PoolOptions, progress: Progress
 ) -> Int64s:
     """Return the pairs in the top of the runs."""
     space, found = benchmark.pair_space, []
     for number, run in enumerate(runs):
         progress(number, len(runs), "pooling runs")
         codes = pooled_codes_of(run, options.depth)
-        found.append(codes[is_drawn(codes, space, options)])
+        found.append(codes[pool_options.is_drawn(codes, space, options)])
     return union_codes(found)
 
 
 def _with_candidates(
-    benchmark: Benchmark, ranked: Int64s, options: PoolOptions, progress: Progress
+    benchmark: Benchmark, ranked: Int64s, options: pool_options.PoolOptions, progress: Progress
 ) -> Int64s:
     """Add the pairs of similar texts and of a proxy, and follow the rule for original positives."""
     space, found = benchmark.pair_space, [ranked]
@@ -166,19 +158,19 @@ def _with_candidates(
             lowest=options.similar_from,
             progress=lambda done, total: progress(done, total, "comparing captions"),
         )
-        found.append(similar[is_drawn(similar, space, options)])
+        found.append(similar[pool_options.is_drawn(similar, space, options)])
     if options.proxy:
         progress(0, None, "reading the proxy")
         pairs = candidate_pairs(get_proxy(benchmark, options.proxy), options.proxy_from)
-        found.append(pairs[is_drawn(pairs, space, options)])
-    drawn = originals[is_drawn(originals, space, options)]
-    return in_or_out(union_codes(found), drawn, options.originals)
+        found.append(pairs[pool_options.is_drawn(pairs, space, options)])
+    drawn = originals[pool_options.is_drawn(originals, space, options)]
+    return pool_options.in_or_out(union_codes(found), drawn, options.originals)
 
 
 def _priority(
-    benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions, codes: Int64s
-) -> Priority:
-    priority = Priority(codes)
+    benchmark: Benchmark, runs: Sequence[Run], options: pool_options.PoolOptions, codes: Int64s
+) -> pool_options.Priority:
+    priority = pool_options.Priority(codes)
     for system in sorted({run.system_id for run in runs}):
         priority.add_system(
             [
@@ -217,9 +209,9 @@ def text_pairs_of(benchmark: Benchmark, codes: Int64s) -> Int64s:
     return union_codes([text_pairs])
 
 
-def options_of(pool: Pool) -> PoolOptions:
+def options_of(pool: Pool) -> pool_options.PoolOptions:
     """Return the options that a pool was built with, without the names of its runs."""
-    return PoolOptions(
+    return pool_options.PoolOptions(
         depth=pool.depth or 0,
         sample=pool.sample_size,
         video_sample=pool.video_sample,
@@ -251,8 +243,8 @@ def allows(pool: Pool, codes: Int64s) -> Bools:
     codes: int64 [n]. A budget allows the pairs that this pool or an earlier one stored.
     """
     options, space = options_of(pool), pool.benchmark.pair_space
-    allowed = is_drawn(codes, space, options)
-    if options.originals == LEFT_OUT:
+    allowed = pool_options.is_drawn(codes, space, options)
+    if options.originals == pool_options.LEFT_OUT:
         allowed &= ~np.isin(codes, space.encode(*original_positives(pool.benchmark)))
     if options.budget is not None:
         allowed &= np.isin(codes, pair_arrays(pool.benchmark, until=pool).codes)

@@ -21,14 +21,7 @@ from pooling.enums import EqualTexts, PoolingAct
 from pooling.models import Benchmark, BenchmarkImport, Query, Video
 from pooling.policies import check_can_set_equal_texts
 from pooling.selectors.captions import why_equal_texts_are_fixed
-from pooling.services.plans import (
-    Details,
-    ImportFiles,
-    ImportPlan,
-    compare,
-    plan_benchmark,
-    taken,
-)
+from pooling.services import plans
 from pooling.services.pools import recount_tasks
 from pooling.services.updates import copy_numbered, copy_positives, update_captions
 from pooling.services.videos import attach_videos, prepared_videos
@@ -52,10 +45,10 @@ class ImportedBenchmark:
 def import_benchmark(
     *,
     key: str,
-    files: ImportFiles,
+    files: plans.ImportFiles,
     by: Actor,
     media_dir: Path | None = None,
-    details: Details | None = None,
+    details: plans.Details | None = None,
     update: bool = False,
     plan: str = "",
     accepted: BenchmarkImport | None = None,
@@ -74,18 +67,18 @@ def import_benchmark(
     `Outdated` if the files or the benchmark have changed since the plan. After an error nothing is
     stored.
     """
-    details = details or Details()
-    made = plan_benchmark(
+    details = details or plans.Details()
+    made = plans.plan_benchmark(
         key=key, files=files, by=by, details=details, update=update, progress=progress
     )
     if made.stored and made.changes and not update:
-        raise Conflict(taken(key))
+        raise Conflict(plans.taken(key))
     file = _checked(made, plan)
     with prepared_videos(made.listed.videos, media_dir, progress) as ready, long_transaction():
         progress(0, None, "storing")
         if made.stored:
             lock_row(made.stored)
-        again = compare(
+        again = plans.compare(
             key, file, made.listed, Problems(stop_at=None), files, details, update=update
         )
         _checked(again, made.sha256)
@@ -109,7 +102,7 @@ def import_benchmark(
     )
 
 
-def _checked(made: ImportPlan, accepted: str) -> CaptionsFile:
+def _checked(made: plans.ImportPlan, accepted: str) -> CaptionsFile:
     """Return the captions of a plan without errors.
 
     accepted: the hash of the plan that a person has accepted, or empty.
@@ -124,7 +117,7 @@ def _checked(made: ImportPlan, accepted: str) -> CaptionsFile:
 
 
 def _create(
-    key: str, details: Details, file: CaptionsFile, changes: Changes, by: Actor
+    key: str, details: plans.Details, file: CaptionsFile, changes: Changes, by: Actor
 ) -> Benchmark:
     benchmark = Benchmark(
         key=key,
@@ -140,7 +133,7 @@ def _create(
     try:
         benchmark.save(force_insert=True)
     except IntegrityError:  # another import has just stored this key
-        raise Conflict(taken(key)) from None
+        raise Conflict(plans.taken(key)) from None
     copy_numbered(Query, benchmark, {"key": file.query_keys, "text": file.texts})
     copy_numbered(Video, benchmark, {"key": changes.video_keys})
     copy_positives(benchmark, file, np.arange(len(file.query_keys)), changes.video_keys)

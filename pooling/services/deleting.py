@@ -14,15 +14,9 @@ from hearth.audit.services import record
 from hearth.jobs.deleting import Target, deletable
 from hearth.shared.bulk import lock_row
 from hearth.shared.errors import Conflict
+from pooling import policies
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, Pair, Pool, Proxy, Run, Tag, TrainSplit
-from pooling.policies import (
-    check_can_build_pool,
-    check_can_delete_proxy,
-    check_can_delete_run,
-    check_can_import_metadata,
-    check_can_manage_benchmark,
-)
 
 ROLES_STAY = (
     "The roles of people in this benchmark stay. They apply again if a benchmark is imported under "
@@ -30,7 +24,7 @@ ROLES_STAY = (
 )
 
 
-@deletable(Run, PoolingAct.RUN_DELETED, check_can_delete_run, in_job=True)
+@deletable(Run, PoolingAct.RUN_DELETED, policies.check_can_delete_run, in_job=True)
 def run_to_delete(run: Run) -> Target:
     key = run.benchmark.key
     change = reverse("run-change", args=[key, run.pk])
@@ -47,7 +41,7 @@ def run_to_delete(run: Run) -> Target:
 @deletable(
     Pool,
     PoolingAct.POOL_DELETED,
-    lambda by, pool: check_can_build_pool(by, pool.benchmark),
+    lambda by, pool: policies.check_can_build_pool(by, pool.benchmark),
     in_job=True,
 )
 def pool_to_delete(pool: Pool) -> Target:
@@ -56,7 +50,7 @@ def pool_to_delete(pool: Pool) -> Target:
     return Target(noun="pool", title=str(pool), before=before, back=pools, done=pools)
 
 
-@deletable(Proxy, PoolingAct.PROXY_DELETED, check_can_delete_proxy)
+@deletable(Proxy, PoolingAct.PROXY_DELETED, policies.check_can_delete_proxy)
 def proxy_to_delete(proxy: Proxy) -> Target:
     key = proxy.benchmark.key
     return Target(
@@ -72,7 +66,7 @@ def proxy_to_delete(proxy: Proxy) -> Target:
 @deletable(
     TrainSplit,
     PoolingAct.TRAIN_CAPTIONS_DELETED,
-    lambda by, split: check_can_import_metadata(by, split.benchmark),
+    lambda by, split: policies.check_can_import_metadata(by, split.benchmark),
 )
 def train_split_to_delete(split: TrainSplit) -> Target:
     captions = reverse("benchmark-captions", args=[split.benchmark.key]) + "#metadata"
@@ -101,7 +95,7 @@ def _index_of_pairs() -> Iterator[None]:
 @deletable(
     Benchmark,
     PoolingAct.BENCHMARK_DELETED,
-    check_can_manage_benchmark,
+    policies.check_can_manage_benchmark,
     in_job=True,
     around=_index_of_pairs,
     identified_by="key",
@@ -126,7 +120,7 @@ def delete_tags(*, benchmark: Benchmark, imported_at: datetime, by: Actor) -> in
 
     Tags that the import replaced are not restored. Raises `Conflict` if no such tags are left.
     """
-    check_can_import_metadata(by, benchmark)
+    policies.check_can_import_metadata(by, benchmark)
     lock_row(benchmark)
     number, _ = Tag.objects.filter(benchmark=benchmark, created_at=imported_at).delete()
     if not number:

@@ -28,16 +28,8 @@ from pooling.core.readers.benchmarks.table import KNOWN_NAMES, table_head
 from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark, BenchmarkImport
 from pooling.policies import check_can_import_benchmark
+from pooling.services import plans
 from pooling.services.benchmarks import import_benchmark
-from pooling.services.plans import (
-    Details,
-    ImportFiles,
-    PlanReport,
-    check_options,
-    has_changes,
-    plan_benchmark,
-    taken,
-)
 
 FILES = ("captions", "companion", "videos")
 
@@ -63,7 +55,7 @@ def begin_import(
     key: str,
     uploads: Mapping[str, UploadedFile[Any] | None],
     by: Actor,
-    details: Details | None = None,
+    details: plans.Details | None = None,
     columns: Mapping[str, str] | None = None,
     format: str = AUTO,
     update: bool = False,
@@ -77,12 +69,12 @@ def begin_import(
     error, `Conflict` if the key of a new benchmark is in use, and `NotFound` if there is no
     benchmark to update.
     """
-    details = details or Details()
+    details = details or plans.Details()
     check_can_import_benchmark(by, key)
-    check_options(key, details)
+    plans.check_options(key, details)
     exists = Benchmark.objects.filter(key=key).exists()
     if exists and not update:
-        raise Conflict(taken(key))
+        raise Conflict(plans.taken(key))
     if update and not exists:
         raise NotFound("There is no such benchmark.")
     given = {name: file for name in FILES if (file := uploads.get(name))}
@@ -138,10 +130,10 @@ def change_reading(
         return _enqueue_plan(found, by)
 
 
-def plan_import(*, found: BenchmarkImport, by: Actor, progress: Progress) -> PlanReport:
+def plan_import(*, found: BenchmarkImport, by: Actor, progress: Progress) -> plans.PlanReport:
     """Read the files, and store the plan of their import."""
     files = _files(found)
-    made = plan_benchmark(
+    made = plans.plan_benchmark(
         key=found.benchmark_key,
         files=files,
         by=by,
@@ -215,7 +207,7 @@ def _report(benchmark: Benchmark, found: BenchmarkImport, notes: tuple[str, ...]
         "videos": benchmark.n_videos,
         "original_positives": found.plan["original_positives"],
         "created": not found.is_update,
-        "changed": found.is_update and has_changes(found.plan),
+        "changed": found.is_update and plans.has_changes(found.plan),
         "without_media": benchmark.videos.filter(file="", url="").count(),
         "notes": list(notes),
     }
@@ -238,13 +230,13 @@ def _enqueue_plan(found: BenchmarkImport, by: Actor) -> Job:
     )
 
 
-def _details(found: BenchmarkImport) -> Details:
-    return Details(name=found.name, licence=found.licence)
+def _details(found: BenchmarkImport) -> plans.Details:
+    return plans.Details(name=found.name, licence=found.licence)
 
 
-def _files(found: BenchmarkImport) -> ImportFiles:
+def _files(found: BenchmarkImport) -> plans.ImportFiles:
     files = {name: _file(found, name) for name in FILES if getattr(found, name)}
-    return ImportFiles(
+    return plans.ImportFiles(
         files["captions"],
         files.get("companion"),
         files.get("videos"),
@@ -258,7 +250,7 @@ def _file(found: BenchmarkImport, name: str) -> SourceFile:
     return SourceFile(Path(uploaded_file(stored)), found.sources[name])
 
 
-def _head(files: ImportFiles) -> dict[str, Any] | None:
+def _head(files: plans.ImportFiles) -> dict[str, Any] | None:
     """Return the columns and the first rows of the table among the files."""
     file = table_among(files.of_captions)
     if file is None:

@@ -21,14 +21,8 @@ from pooling.core.pool_options import PoolOptions
 from pooling.enums import PoolingAct, PoolStrategy
 from pooling.models import Benchmark, Pair, Pool, Run
 from pooling.policies import check_can_build_pool, check_can_pool
+from pooling.selectors import pool_plan
 from pooling.selectors.arrays import query_ids, video_ids
-from pooling.selectors.pool_plan import (
-    PoolPlan,
-    codes_of_pool,
-    find_candidates,
-    plan_of,
-    text_pairs_of,
-)
 from pooling.selectors.pools import pair_arrays
 from pooling.selectors.proxies import get_proxy
 from pooling.signals import pool_built
@@ -78,14 +72,14 @@ def build_pool(
     out of range. Raises `Outdated` if the new pairs are not those of the preview.
     """
     check_can_pool(by, benchmark, options)
-    candidates = find_candidates(benchmark, options, progress)
+    candidates = pool_plan.find_candidates(benchmark, options, progress)
     progress(1, 1, "storing pairs")
     with long_transaction():
         lock_row(benchmark)
         built = _previewed_pool(benchmark, expected)
         if built is not None:  # the job was interrupted after its commit
             return BuiltPool(built, created=False)
-        plan = plan_of(candidates)
+        plan = pool_plan.plan_of(candidates)
         if expected and expected != plan.sha256:
             raise Outdated(
                 "The runs or pools have changed since the preview. This pool would now have "
@@ -101,7 +95,9 @@ def build_pool(
     return BuiltPool(pool, created=True)
 
 
-def _store_pool(benchmark: Benchmark, plan: PoolPlan, options: PoolOptions, by: Actor) -> Pool:
+def _store_pool(
+    benchmark: Benchmark, plan: pool_plan.PoolPlan, options: PoolOptions, by: Actor
+) -> Pool:
     pool = Pool.objects.create(
         benchmark=benchmark,
         strategy=PoolStrategy.DEPTH_K,
@@ -146,7 +142,7 @@ def add_judged_pairs(
         strategy=PoolStrategy.JUDGED,
         n_pairs=len(codes),
         n_new_pairs=len(fresh),
-        n_tasks=len(text_pairs_of(benchmark, codes)),
+        n_tasks=len(pool_plan.text_pairs_of(benchmark, codes)),
         created_by=account_of(by),
     )
     fresh_ids = _copy_pairs(pool, fresh)
@@ -164,8 +160,8 @@ def recount_tasks(benchmark: Benchmark) -> None:
     pool are stored.
     """
     for pool in benchmark.pools.prefetch_related("runs"):
-        codes = codes_of_pool(pool)
-        pool.n_tasks = None if codes is None else len(text_pairs_of(benchmark, codes))
+        codes = pool_plan.codes_of_pool(pool)
+        pool.n_tasks = None if codes is None else len(pool_plan.text_pairs_of(benchmark, codes))
         pool.save(update_fields=["n_tasks"])
 
 

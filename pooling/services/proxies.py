@@ -29,12 +29,7 @@ from pooling.core.readers.proxies import PROXIES
 from pooling.enums import PoolingAct, ProxyMethod
 from pooling.models import Benchmark, Proxy, proxy_storage
 from pooling.policies import check_can_add_proxy
-from pooling.selectors.arrays import (
-    Int64Array,
-    original_positives,
-    places_in_file,
-    query_texts,
-)
+from pooling.selectors import arrays
 from pooling.selectors.proxies import captions_of_videos, distribution_of_proxy
 from pooling.services.lexicons import unpacked_wordnet
 from pooling.services.names import check_name, free_name
@@ -90,13 +85,13 @@ def compute_proxy(
     """
     check_can_add_proxy(by, benchmark)
     proxy = _new(benchmark, ProxyMethod(options.method), name or options.method, by)
-    queries, videos = original_positives(benchmark)
+    queries, videos = arrays.original_positives(benchmark)
     with new_matrix(benchmark.n_queries, benchmark.n_videos) as (path, matrix):
         proxy.options = dict(
             compute_from_captions(
                 options,
                 captions_of_videos(benchmark),
-                [[text] for text in query_texts(benchmark)],
+                [[text] for text in arrays.query_texts(benchmark)],
                 (videos, queries),
                 matrix.T,
                 progress,
@@ -181,7 +176,7 @@ def import_proxy(
     source = source or str(path)
     proxy = _new(benchmark, ProxyMethod.IMPORTED, name or Path(source).stem, by)
     proxy.source = Path(source).name[:255]
-    places = None if keys is None else places_in_file(benchmark, keys)
+    places = None if keys is None else arrays.places_in_file(benchmark, keys)
     with new_matrix(benchmark.n_queries, benchmark.n_videos) as (copied, matrix):
         file = SourceFile(path, source)
         PROXIES.choose(file).read(file, matrix, progress, places)
@@ -212,7 +207,7 @@ def import_embeddings(
         raise InvalidInput("Add embeddings of captions, of videos, or of both.")
     proxy = _new(benchmark, ProxyMethod.EMBEDDINGS, name or Path(sent[0].source).stem, by)
     proxy.source = ", ".join(Path(file.source).name for file in sent)[:255]
-    queries, of_videos = original_positives(benchmark)
+    queries, of_videos = arrays.original_positives(benchmark)
     progress(0, None, "reading embeddings")
     rows, columns = _vectors(benchmark, captions, videos, (queries, of_videos))
     proxy.options = {
@@ -233,7 +228,7 @@ def _vectors(
     benchmark: Benchmark,
     captions: SourceFile | None,
     videos: SourceFile | None,
-    own: tuple[Int64Array, Int64Array],
+    own: tuple[arrays.Int64Array, arrays.Int64Array],
 ) -> tuple[Float32s, Float32s]:
     """Return the vectors of captions and of videos, float32 [n, d] each.
 
@@ -252,7 +247,9 @@ def _vectors(
     return rows, columns
 
 
-def _groups(group_of: Int64Array, members: Int64Array, n_groups: int) -> list[Int64Array]:
+def _groups(
+    group_of: arrays.Int64Array, members: arrays.Int64Array, n_groups: int
+) -> list[arrays.Int64Array]:
     """Return the members of each group 0..n_groups-1. group_of: the group of each member."""
     order = np.argsort(group_of, kind="stable")
     ends = np.searchsorted(group_of[order], np.arange(1, n_groups))

@@ -16,15 +16,9 @@ from hearth.shared.bulk import lock_row
 from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.limits import check_length
 from hearth.shared.options import Entry, Option
+from pooling import policies
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, PublicPage, Uploader
-from pooling.policies import (
-    check_can_confirm_uploader,
-    check_can_manage_benchmark,
-    check_can_upload_for_scoring,
-    check_not_archived,
-    is_confirmed_for,
-)
 
 RUNS_PER_DAY_MAX = 100
 CITATION_LENGTH = 5000
@@ -77,10 +71,10 @@ def change_public_page(
     named stay unchanged. Raises `NotPermitted` if `by` does not lead the benchmark, `Conflict` if
     it is archived, and `InvalidInput` for a value that is not valid.
     """
-    check_can_manage_benchmark(by, benchmark)
+    policies.check_can_manage_benchmark(by, benchmark)
     lock_row(benchmark)
     benchmark.refresh_from_db()
-    check_not_archived(benchmark)
+    policies.check_not_archived(benchmark)
     _check(changes)
     page = PublicPage.objects.get_or_create(benchmark=benchmark)[0]
     before = page_values(page)
@@ -124,8 +118,8 @@ def ask_for_confirmation(*, benchmark: Benchmark, by: User) -> Uploader:
     Raises `NotPermitted` if the benchmark is not public or `by` may not see its public page, and
     `Conflict` if the person is confirmed.
     """
-    check_can_upload_for_scoring(by, benchmark)
-    if is_confirmed_for(by, benchmark.key):
+    policies.check_can_upload_for_scoring(by, benchmark)
+    if policies.is_confirmed_for(by, benchmark.key):
         raise Conflict("Your account is already confirmed. You can upload runs.")
     return Uploader.objects.get_or_create(benchmark=benchmark, person=by)[0]
 
@@ -136,7 +130,7 @@ def confirm_uploader(*, uploader: Uploader, by: Actor) -> None:
 
     Raises `Conflict` if the person is already confirmed, or was removed from the list.
     """
-    check_can_confirm_uploader(by, uploader.benchmark)
+    policies.check_can_confirm_uploader(by, uploader.benchmark)
     waiting = Uploader.objects.filter(pk=uploader.pk, confirmed_at=None)
     if not waiting.update(confirmed_at=timezone.now()):
         raise Conflict("This person is already confirmed, or was removed from the list.")
@@ -147,7 +141,7 @@ def confirm_uploader(*, uploader: Uploader, by: Actor) -> None:
 @transaction.atomic
 def remove_uploader(*, uploader: Uploader, by: Actor) -> None:
     """Remove a request or a confirmation. The person may ask again."""
-    check_can_confirm_uploader(by, uploader.benchmark)
+    policies.check_can_confirm_uploader(by, uploader.benchmark)
     deleted, _ = Uploader.objects.filter(pk=uploader.pk).delete()
     if not deleted:
         raise Conflict("This person was already removed from the list.")

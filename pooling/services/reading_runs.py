@@ -18,13 +18,7 @@ from pooling.core.ordering import RunData
 from pooling.core.readers.runs import RUNS, read_run
 from pooling.core.whole_matrix import WholeMatrix, new_whole_matrix
 from pooling.models import Benchmark, matrix_storage
-from pooling.selectors.arrays import (
-    original_positives,
-    places_in_file,
-    query_numbers,
-    query_texts,
-    video_numbers,
-)
+from pooling.selectors import arrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,22 +84,24 @@ def reading_run(
         data = read_run(
             path,
             format=reader.name,
-            query_numbers=query_numbers(benchmark),
-            video_numbers=video_numbers(benchmark),
-            texts=query_texts(benchmark) if reader.needs_texts else None,
+            query_numbers=arrays.query_numbers(benchmark),
+            video_numbers=arrays.video_numbers(benchmark),
+            texts=arrays.query_texts(benchmark) if reader.needs_texts else None,
             original=_positives_by_query(benchmark) if reader.needs_original else None,
             depth=depth,
             source=source,
             progress=lambda done, total: progress(done, total, f"reading the {direction} run"),
             direction=direction,
             whole=whole,
-            places=None if keys is None else places_in_file(benchmark, keys),
+            places=None if keys is None else arrays.places_in_file(benchmark, keys),
         )
         yield ReadRun(data, whole, benchmark.captions_sha256)
 
 
 def _positives_by_query(benchmark: Benchmark) -> dict[int, set[int]]:
     positives: dict[int, set[int]] = {}
-    for query, video in zip(*(a.tolist() for a in original_positives(benchmark)), strict=True):
+    for query, video in zip(
+        *(a.tolist() for a in arrays.original_positives(benchmark)), strict=True
+    ):
         positives.setdefault(query, set()).add(video)
     return positives

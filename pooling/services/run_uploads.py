@@ -25,16 +25,11 @@ from hearth.shared.limits import check_length
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import stored_with
 from hearth.shared.words import counted
+from pooling import policies
 from pooling.core.direction import Direction
 from pooling.core.lines import SourceFile
 from pooling.enums import PoolingAct, RunUploadState
 from pooling.models import Benchmark, PublicPage, Run, RunUpload
-from pooling.policies import (
-    check_can_publish_run,
-    check_can_refuse_upload,
-    check_can_upload_for_scoring,
-    check_is_confirmed_for,
-)
 from pooling.services.changing_runs import RECORDED, changed_fields
 from pooling.services.reading_runs import ReadRun, reading_run
 from pooling.services.runs import check_run_options, store_run
@@ -71,8 +66,8 @@ def upload_run(
     `InvalidInput` if an option has an error, and `Conflict` if the person has reached a daily
     limit.
     """
-    check_can_upload_for_scoring(by, benchmark)
-    check_is_confirmed_for(by, benchmark)
+    policies.check_can_upload_for_scoring(by, benchmark)
+    policies.check_is_confirmed_for(by, benchmark)
     if direction not in tuple(Direction):
         raise InvalidInput(f"The direction must be one of {', '.join(Direction)}.")
     name = check_run_options(system, name, depth, Direction(direction))
@@ -234,7 +229,7 @@ def publish_run(*, upload: RunUpload, changes: Mapping[str, str], by: Actor) -> 
     and `Conflict` if the run is unscored, is withdrawn or is already published, or if another run
     of the benchmark has the same name or content.
     """
-    check_can_publish_run(by, upload)
+    policies.check_can_publish_run(by, upload)
     lock_row(upload.benchmark)
     upload.refresh_from_db()
     run = _private_run(upload)
@@ -281,7 +276,7 @@ def refuse_upload(*, upload: RunUpload, reason: str, by: Actor) -> None:
     The upload still counts toward the limit of the day. Raises `NotPermitted` if `by` does not lead
     the benchmark, and `Conflict` if the upload is already refused.
     """
-    check_can_refuse_upload(by, upload)
+    policies.check_can_refuse_upload(by, upload)
     if not reason.strip():
         raise InvalidInput("State the reason. The person who uploaded the run sees this reason.")
     check_length(Run, "withdrawal_reason", reason, "reason")

@@ -33,13 +33,7 @@ from pooling.core.file_names import MatchKind
 from pooling.enums import PoolingAct, UploadState
 from pooling.models import Benchmark, Video, VideoUpload
 from pooling.policies import check_can_add_videos
-from pooling.selectors.uploads import (
-    FileFacts,
-    is_intact,
-    match_files,
-    stored_bytes,
-    upload_path,
-)
+from pooling.selectors import uploads
 from pooling.services.queueing import queue_upload
 
 PART_BYTES_MAX = 16 << 20
@@ -61,7 +55,7 @@ class Checksum:
     digest: bytes
 
 
-def begin_upload(*, benchmark: Benchmark, file: FileFacts, by: Actor) -> VideoUpload:
+def begin_upload(*, benchmark: Benchmark, file: uploads.FileFacts, by: Actor) -> VideoUpload:
     """Return the upload of a file. It continues if a part of the same file was sent before.
 
     Raises `InvalidInput` if no video or several videos have this name. Raises `Conflict` if the
@@ -79,7 +73,7 @@ def begin_upload(*, benchmark: Benchmark, file: FileFacts, by: Actor) -> VideoUp
             return begun
         _check_space(file["size"], by)
         upload = VideoUpload(benchmark=benchmark, video=video, created_by=account, **file)
-        path = upload_path(upload)
+        path = uploads.upload_path(upload)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
         sync(path.parent)
@@ -89,7 +83,7 @@ def begin_upload(*, benchmark: Benchmark, file: FileFacts, by: Actor) -> VideoUp
     return upload
 
 
-def _check_file(file: FileFacts) -> None:
+def _check_file(file: uploads.FileFacts) -> None:
     check_texts([file["name"]], "The name of the file")
     if not 0 < len(file["name"]) <= 1000:
         raise InvalidInput("The name of the file must have 1 to 1,000 characters.")
@@ -103,7 +97,7 @@ def check_size(size: int) -> None:
 
 
 def _video_of(benchmark: Benchmark, name: str) -> Video:
-    (match,) = match_files(benchmark, [name])
+    (match,) = uploads.match_files(benchmark, [name])
     if match.kind == MatchKind.NEW:
         raise InvalidInput("The benchmark has no video of this name.")
     if match.kind == MatchKind.AMBIGUOUS:
@@ -115,7 +109,7 @@ def _video_of(benchmark: Benchmark, name: str) -> Video:
 
 
 def _begun(
-    benchmark: Benchmark, video: Video | None, file: FileFacts, by: Actor
+    benchmark: Benchmark, video: Video | None, file: uploads.FileFacts, by: Actor
 ) -> VideoUpload | None:
     """Return the incomplete upload of the same file, or None.
 
@@ -135,9 +129,9 @@ def _begun(
         file["size"],
         file["modified"],
     )
-    if same.state == UploadState.ARRIVING and is_same and is_intact(same):
+    if same.state == UploadState.ARRIVING and is_same and uploads.is_intact(same):
         return same
-    is_lost = same.state == UploadState.ARRIVING and not is_intact(same)
+    is_lost = same.state == UploadState.ARRIVING and not uploads.is_intact(same)
     if not is_lost and same.state not in (UploadState.REFUSED, UploadState.PLAYABLE):
         raise Conflict(
             f"The file {same.name} is on its way to this video. Remove it in the list below, or "
@@ -151,7 +145,7 @@ def _check_space(size: int, by: Actor) -> None:
     account = account_of(by)
     if account is not None:
         limit = settings.VIDEO_BYTES_PER_PERSON
-        if stored_bytes(account.pk) + size > limit:
+        if uploads.stored_bytes(account.pk) + size > limit:
             raise TooLarge(
                 f"Your files that are not prepared yet would need more than {limit / 1e6:,.0f} MB. "
                 "Wait until some are prepared, or remove some in the list."
@@ -190,7 +184,7 @@ def receive_part(
 def _locked(upload: VideoUpload) -> Iterator[BinaryIO]:
     """Yield the open file, locked against other requests. If the process dies, the lock ends."""
     try:
-        file = upload_path(upload).open("r+b")
+        file = uploads.upload_path(upload).open("r+b")
     except FileNotFoundError:
         raise NotFound("The file is no longer on the server. Send it again.") from None
     with file:
@@ -208,7 +202,7 @@ def _check_part(upload: VideoUpload, offset: int, length: int) -> None:
         raise Conflict(f"The next part of this file begins at byte {upload.offset}.")
     if offset + length > upload.size:
         raise TooLarge(f"The part ends after the end of the file, which has {upload.size} bytes.")
-    if not is_intact(upload):
+    if not uploads.is_intact(upload):
         raise NotFound("The file is no longer on the server. Send it again.")
 
 
@@ -252,7 +246,7 @@ def end_upload(*, upload: VideoUpload, by: Actor) -> None:
 def delete_upload(upload: VideoUpload) -> None:
     """Delete the row and, after the commit, the file. A file in a video folder stays."""
     if not upload.is_in_folder:
-        path = upload_path(upload)
+        path = uploads.upload_path(upload)
         transaction.on_commit(lambda: path.unlink(missing_ok=True))
     VideoUpload.objects.filter(pk=upload.pk).delete()
 

@@ -14,40 +14,22 @@ from django.utils.dateparse import parse_datetime
 
 from hearth.accounts.models import User
 from hearth.jobs.deletion_page import deletion_page
+from hearth.shared import pages
 from hearth.shared.errors import Conflict, HearthError, InvalidInput
-from hearth.shared.pages import (
-    CONFLICT,
-    FORM_METHODS,
-    POST,
-    check_form,
-    form_data,
-    form_status,
-    only_for,
-)
 from hearth.shared.words import counted
-from pooling import services
+from pooling import policies, services
 from pooling.enums import EqualTexts
 from pooling.forms.changing import BenchmarkForm, EqualTextsForm, RunForm, WithdrawForm
 from pooling.models import Benchmark, Pool, Run, TrainSplit
-from pooling.policies import (
-    benchmarks_seen_by,
-    can_restore_run,
-    can_see_benchmarks,
-    check_can_build_pool,
-    check_can_change_run,
-    check_can_delete_run,
-    check_can_import_metadata,
-    check_can_manage_benchmark,
-)
 from pooling.selectors.captions import equal_text_counts, why_equal_texts_are_fixed
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@pages.only_for(policies.can_see_benchmarks, pages.FORM_METHODS)
 def run_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Change the name and the metadata of a run."""
     run = get_run_seen(request, key, pk)
-    check_can_change_run(request.user, run)
-    form = RunForm(**form_data(request), initial=RunForm.values_of(run))
+    policies.check_can_change_run(request.user, run)
+    form = RunForm(**pages.form_data(request), initial=RunForm.values_of(run))
     by = cast(User, request.user)
     if is_saved(
         request, form, lambda: services.change_run(run=run, changes=form.cleaned_data, by=by)
@@ -59,12 +41,12 @@ def run_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "run": run,
         "form": form,
         "withdraw": WithdrawForm(),
-        "can_restore": can_restore_run(by, run),
+        "can_restore": policies.can_restore_run(by, run),
     }
-    return render(request, "pooling/run_change.html", context, status=form_status(request))
+    return render(request, "pooling/run_change.html", context, status=pages.form_status(request))
 
 
-@only_for(can_see_benchmarks, POST)
+@pages.only_for(policies.can_see_benchmarks, pages.POST)
 def run_withdraw(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Withdraw a run, or restore it."""
     run = get_run_seen(request, key, pk)
@@ -74,17 +56,17 @@ def run_withdraw(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         messages.success(request, "The run is restored.")
         return redirect("run", key, pk)
     form = WithdrawForm(request.POST)
-    check_form(form)
+    pages.check_form(form)
     services.withdraw_run(run=run, by=by, reason=form.cleaned_data["reason"])
     messages.success(request, "The run is withdrawn.")
     return redirect("run", key, pk)
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@pages.only_for(policies.can_see_benchmarks, pages.FORM_METHODS)
 def benchmark_change(request: HttpRequest, key: str) -> HttpResponse:
     """Change the name, the licence and the description of a benchmark."""
     benchmark = get_benchmark_managed(request, key)
-    form = BenchmarkForm(**form_data(request), initial=BenchmarkForm.values_of(benchmark))
+    form = BenchmarkForm(**pages.form_data(request), initial=BenchmarkForm.values_of(benchmark))
     by = cast(User, request.user)
 
     def save() -> Benchmark:
@@ -94,10 +76,12 @@ def benchmark_change(request: HttpRequest, key: str) -> HttpResponse:
         messages.success(request, "The changes are saved.")
         return redirect("benchmark-settings", key)
     context = {"benchmark": benchmark, "form": form}
-    return render(request, "pooling/benchmark_change.html", context, status=form_status(request))
+    return render(
+        request, "pooling/benchmark_change.html", context, status=pages.form_status(request)
+    )
 
 
-@only_for(can_see_benchmarks, POST)
+@pages.only_for(policies.can_see_benchmarks, pages.POST)
 def benchmark_archive(request: HttpRequest, key: str) -> HttpResponse:
     """Archive a benchmark, or restore it."""
     benchmark = get_benchmark_managed(request, key)
@@ -116,13 +100,13 @@ def benchmark_archive(request: HttpRequest, key: str) -> HttpResponse:
 
 def get_run_seen(request: HttpRequest, key: str, pk: int) -> Run:
     """Return a run that the person may see. Raises `Http404` otherwise."""
-    runs = Run.objects.filter(benchmark__in=benchmarks_seen_by(request.user))
+    runs = Run.objects.filter(benchmark__in=policies.benchmarks_seen_by(request.user))
     return get_object_or_404(runs.select_related("benchmark"), benchmark__key=key, pk=pk)
 
 
 def get_benchmark_managed(request: HttpRequest, key: str) -> Benchmark:
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_manage_benchmark(request.user, benchmark)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_manage_benchmark(request.user, benchmark)
     return benchmark
 
 
@@ -138,35 +122,35 @@ def is_saved(request: HttpRequest, form: forms.Form, save: Callable[[], object])
     return True
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@pages.only_for(policies.can_see_benchmarks, pages.FORM_METHODS)
 def run_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     run = get_run_seen(request, key, pk)
-    check_can_delete_run(request.user, run)
+    policies.check_can_delete_run(request.user, run)
     return deletion_page(request, run, {"benchmark": run.benchmark})
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@pages.only_for(policies.can_see_benchmarks, pages.FORM_METHODS)
 def pool_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_build_pool(request.user, benchmark)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_build_pool(request.user, benchmark)
     pool = get_object_or_404(Pool.objects.select_related("benchmark"), benchmark=benchmark, pk=pk)
     return deletion_page(request, pool, {"benchmark": benchmark})
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@pages.only_for(policies.can_see_benchmarks, pages.FORM_METHODS)
 def train_captions_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_import_metadata(request.user, benchmark)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_import_metadata(request.user, benchmark)
     splits = TrainSplit.objects.defer("texts").select_related("benchmark")
     split = get_object_or_404(splits, benchmark=benchmark, pk=pk)
     return deletion_page(request, split, {"benchmark": benchmark})
 
 
-@only_for(can_see_benchmarks, POST)
+@pages.only_for(policies.can_see_benchmarks, pages.POST)
 def tags_delete(request: HttpRequest, key: str) -> HttpResponse:
     """Delete the tags that were imported from one file."""
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_import_metadata(request.user, benchmark)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_import_metadata(request.user, benchmark)
     number = services.delete_tags(
         benchmark=benchmark, imported_at=_time(request), by=cast(User, request.user)
     )
@@ -174,7 +158,7 @@ def tags_delete(request: HttpRequest, key: str) -> HttpResponse:
     return redirect("recent-uploads", key)
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@pages.only_for(policies.can_see_benchmarks, pages.FORM_METHODS)
 def benchmark_delete(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_benchmark_managed(request, key)
     return deletion_page(request, benchmark, {"benchmark": benchmark})
@@ -190,19 +174,19 @@ def _time(request: HttpRequest) -> datetime:
     return imported_at
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@pages.only_for(policies.can_see_benchmarks, pages.FORM_METHODS)
 def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
     """Show the benchmark's rule for equal texts and the effect of each rule. POST changes it."""
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
     form = EqualTextsForm(request.POST or None, initial={"rule": benchmark.equal_texts})
-    status = form_status(request)
+    status = pages.form_status(request)
     if request.method == "POST" and form.is_valid():
         rule = EqualTexts(form.cleaned_data["rule"])
         try:
             services.set_equal_texts(benchmark=benchmark, rule=rule, by=cast(User, request.user))
         except Conflict as error:
             form.add_error(None, str(error))
-            status = CONFLICT
+            status = pages.CONFLICT
         else:
             messages.success(request, f"The rule is now: {rule.label}.")
             return redirect("equal-captions", benchmark.key)

@@ -17,22 +17,15 @@ from hearth.shared.errors import HearthError, InvalidInput
 from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only_for
 from hearth.shared.tables import Column
 from hearth.shared.uploads import check_is_readable
-from pooling import services
+from pooling import policies, services
 from pooling.core.readers.benchmarks import BENCHMARKS
 from pooling.forms.imports import CaptionsForm, ColumnsForm, FormatForm, NewBenchmarkForm
 from pooling.models import BenchmarkImport
-from pooling.policies import (
-    benchmarks_seen_by,
-    can_import_benchmarks,
-    can_see_benchmarks,
-    check_can_import_benchmark,
-    imports_seen_by,
-)
 from pooling.services.imports import FILES
 
 
 @receives_files(lambda user, _: leads_somewhere(user))
-@only_for(can_import_benchmarks, FORM_METHODS)
+@only_for(policies.can_import_benchmarks, FORM_METHODS)
 def import_new(request: HttpRequest) -> HttpResponse:
     """Receive the name and the files of a new benchmark, and plan its import."""
     form = NewBenchmarkForm(**form_data(request))
@@ -48,11 +41,11 @@ def import_new(request: HttpRequest) -> HttpResponse:
 
 
 @receives_files(is_lead)
-@only_for(can_see_benchmarks, FORM_METHODS)
+@only_for(policies.can_see_benchmarks, FORM_METHODS)
 def captions_update(request: HttpRequest, key: str) -> HttpResponse:
     """Receive other captions of a benchmark, and plan the changes."""
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_import_benchmark(cast(User, request.user), benchmark.key)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_import_benchmark(cast(User, request.user), benchmark.key)
     form = CaptionsForm(**form_data(request))
     started = _begin(request, form, benchmark.key, update=True)
     if started is not None:
@@ -105,7 +98,7 @@ def _check_files(form: CaptionsForm) -> None:
             form.add_error(name, str(error))
 
 
-@only_for(can_import_benchmarks, FORM_METHODS)
+@only_for(policies.can_import_benchmarks, FORM_METHODS)
 def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Show the plan of an import. A POST selects the columns of the table, and plans again."""
     found = _get_import(request, pk)
@@ -125,7 +118,7 @@ def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         else:
             job = services.change_reading(found=found, columns=form.cleaned_data, by=by)
         return show_job(request, job)
-    check_can_import_benchmark(cast(User, request.user), found.benchmark_key)
+    policies.check_can_import_benchmark(cast(User, request.user), found.benchmark_key)
     context = {
         "found": found,
         "plan": found.plan,
@@ -161,7 +154,7 @@ def _counts(found: BenchmarkImport) -> list[tuple[str, int, int, int]]:
     ]
 
 
-@only_for(can_import_benchmarks, POST)
+@only_for(policies.can_import_benchmarks, POST)
 def import_accept(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     found = _get_import(request, pk)
     plan = request.POST.get("plan", "")
@@ -171,4 +164,4 @@ def import_accept(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 def _get_import(request: HttpRequest, pk: uuid.UUID) -> BenchmarkImport:
-    return get_object_or_404(imports_seen_by(request.user), pk=pk)
+    return get_object_or_404(policies.imports_seen_by(request.user), pk=pk)

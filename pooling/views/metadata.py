@@ -13,25 +13,17 @@ from hearth.jobs.views import upload_page
 from hearth.requests.files import receives_files
 from hearth.shared.option_fields import OptionsForm
 from hearth.shared.pages import FORM_METHODS, form_data, only_for
+from pooling import policies
 from pooling.core.readers.registry import Formats
 from pooling.core.readers.runs import RUNS
 from pooling.core.readers.tags import TAGS
 from pooling.core.readers.train_captions import TRAIN_CAPTIONS
 from pooling.forms.metadata import TagsForm, TrainCaptionsForm
 from pooling.forms.runs import RunUploadForm
-from pooling.policies import (
-    benchmarks_seen_by,
-    can_see_benchmarks,
-    can_upload_run,
-    check_can_import_metadata,
-    check_can_import_run,
-    public_benchmarks_seen_by,
-    systems_seen_by,
-)
 
 
 @receives_files(is_lead)
-@only_for(can_see_benchmarks, FORM_METHODS)
+@only_for(policies.can_see_benchmarks, FORM_METHODS)
 def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
     form = TrainCaptionsForm(**form_data(request))
     kind = "import_train_captions"
@@ -39,7 +31,7 @@ def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @receives_files(is_lead)
-@only_for(can_see_benchmarks, FORM_METHODS)
+@only_for(policies.can_see_benchmarks, FORM_METHODS)
 def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
     form = TagsForm(**form_data(request))
     return _metadata_upload(request, key, "tags", form, "import_tags", TAGS)
@@ -53,8 +45,8 @@ def _metadata_upload(
     kind: str,
     formats: Formats[Any],
 ) -> HttpResponse:
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_import_metadata(request.user, benchmark)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_import_metadata(request.user, benchmark)
     return upload_page(
         request,
         "upload.html",
@@ -76,10 +68,10 @@ SYSTEMS_OFFERED = 200
 
 
 @receives_files(is_researcher)
-@only_for(can_upload_run, FORM_METHODS)
+@only_for(policies.can_upload_run, FORM_METHODS)
 def run_upload(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_import_run(request.user, benchmark)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_import_run(request.user, benchmark)
     name = request.POST.get("name", "").strip() or request.POST.get("system", "").strip()
     return upload_page(
         request,
@@ -89,7 +81,7 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
             "formats": RUNS,
             "heading": "Upload runs",
             "systems": _known_systems(request),
-            "is_public": public_benchmarks_seen_by(request.user).filter(key=key).exists(),
+            "is_public": policies.public_benchmarks_seen_by(request.user).filter(key=key).exists(),
             "back": reverse("benchmark-runs", args=[benchmark.key]),
             "back_name": "Back to the runs",
         },
@@ -102,4 +94,6 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
 
 def _known_systems(request: HttpRequest) -> list[str]:
     """Return the suggestions for the name of the system."""
-    return list(systems_seen_by(request.user).values_list("key", flat=True)[:SYSTEMS_OFFERED])
+    return list(
+        policies.systems_seen_by(request.user).values_list("key", flat=True)[:SYSTEMS_OFFERED]
+    )

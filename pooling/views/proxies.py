@@ -22,6 +22,7 @@ from hearth.shared.options import as_params
 from hearth.shared.pages import FORM_METHODS, check_form, form_data, form_status, only_for
 from hearth.shared.tables import Column, Order
 from hearth.shared.uploads import stored_uploads
+from pooling import policies
 from pooling.charts import distribution_chart, distribution_text
 from pooling.core.proxies.distribution import THRESHOLDS
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
@@ -29,16 +30,6 @@ from pooling.enums import ProxyMethod
 from pooling.exports import EXPORTS, TrainingOptions, file_name
 from pooling.forms.proxies import EmbeddingsForm, MatrixForm, ProxyForm, TrainingForm
 from pooling.models import Benchmark, Proxy
-from pooling.policies import (
-    benchmarks_seen_by,
-    can_change_benchmark,
-    can_delete_proxy,
-    can_import_run,
-    can_see_benchmarks,
-    can_upload_run,
-    check_can_add_proxy,
-    check_can_delete_proxy,
-)
 from pooling.selectors.proxies import (
     distribution_of_proxy,
     extremes_of_caption,
@@ -66,9 +57,9 @@ OPTION_TITLES = {
 }
 
 
-@only_for(can_see_benchmarks)
+@only_for(policies.can_see_benchmarks)
 def proxies(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
     order = Order.requested(request.GET.get("sort", ""), COLUMNS, "name")
     found = list(benchmark.proxies.select_related("benchmark", "created_by"))
     rows = [_row(proxy, benchmark) for proxy in found]
@@ -77,7 +68,7 @@ def proxies(request: HttpRequest, key: str) -> HttpResponse:
         "heads": order.heads,
         "has_changed": not all(row["captions"] for row in rows),
         "rows": order.sort(rows, lambda row, name: row[name]),
-        "may_add": can_import_run(request.user, benchmark),
+        "may_add": policies.can_import_run(request.user, benchmark),
         "has_runs": benchmark.runs.listed().exists(),
     }
     return render(request, "pooling/proxies/proxies.html", context)
@@ -98,7 +89,7 @@ def _row(proxy: Proxy, benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-@only_for(can_see_benchmarks)
+@only_for(policies.can_see_benchmarks)
 def proxy(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Show a proxy: its distribution, and the extreme values of one video and of one caption."""
     found = get_proxy_seen(request, key, pk)
@@ -122,8 +113,8 @@ def proxy(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "training": TrainingForm(),
         "exports": [(name, kind) for name, kind in EXPORTS.items() if not kind.is_training],
         "training_exports": [(name, kind) for name, kind in EXPORTS.items() if kind.is_training],
-        "may_pool": can_change_benchmark(request.user, benchmark),
-        "may_delete": can_delete_proxy(request.user, found),
+        "may_pool": policies.can_change_benchmark(request.user, benchmark),
+        "may_delete": policies.can_delete_proxy(request.user, found),
         "pools": list(found.pools.select_related("proxy")),
     }
     return render(request, "pooling/proxies/proxy.html", context)
@@ -163,7 +154,7 @@ def _requested(request: HttpRequest, name: str, rows: Any) -> Any:
     return get_object_or_404(rows, number=int(number) % max(1, rows.count()))
 
 
-@only_for(can_see_benchmarks)
+@only_for(policies.can_see_benchmarks)
 def proxy_chart(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Download the Vega-Lite specification of the histogram."""
     found = get_proxy_seen(request, key, pk)
@@ -171,7 +162,7 @@ def proxy_chart(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     return download_json(chart, f"{key}-proxy-{found.pk}-distribution.vl")
 
 
-@only_for(can_see_benchmarks)
+@only_for(policies.can_see_benchmarks)
 def proxy_export(request: HttpRequest, key: str, pk: int, export: str) -> HttpResponseBase:
     """Return a proxy as a file, which is made while it is sent."""
     found = get_proxy_seen(request, key, pk)
@@ -195,11 +186,11 @@ def export_response(
 
 
 @receives_files(is_researcher)
-@only_for(can_upload_run, FORM_METHODS)
+@only_for(policies.can_upload_run, FORM_METHODS)
 def proxy_compute(request: HttpRequest, key: str) -> HttpResponse:
     """Start the job that computes a proxy from the captions."""
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_add_proxy(request.user, benchmark)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_add_proxy(request.user, benchmark)
     form = ProxyForm(**form_data(request))
     if request.method == "POST" and form.is_valid():
         wanted, files = form.options, form.options.used(form.sent_files())
@@ -216,14 +207,14 @@ def proxy_compute(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @receives_files(is_researcher)
-@only_for(can_upload_run, FORM_METHODS)
+@only_for(policies.can_upload_run, FORM_METHODS)
 def proxy_upload(request: HttpRequest, key: str) -> HttpResponse:
     """Start the job that imports a matrix."""
     return _upload(request, key, MatrixForm(**form_data(request)), "matrix", "import_proxy")
 
 
 @receives_files(is_researcher)
-@only_for(can_upload_run, FORM_METHODS)
+@only_for(policies.can_upload_run, FORM_METHODS)
 def embeddings_upload(request: HttpRequest, key: str) -> HttpResponse:
     """Start the job that computes a proxy from embeddings."""
     form = EmbeddingsForm(**form_data(request))
@@ -233,8 +224,8 @@ def embeddings_upload(request: HttpRequest, key: str) -> HttpResponse:
 def _upload(
     request: HttpRequest, key: str, form: MatrixForm | EmbeddingsForm, noun: str, kind: str
 ) -> HttpResponse:
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_add_proxy(request.user, benchmark)
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_add_proxy(request.user, benchmark)
     if request.method == "POST" and form.is_valid():
         files = form.sent_files()
         title = f"Import the {noun} {next(iter(files.values())).name} into {benchmark.name}"
@@ -269,15 +260,15 @@ def _start(
         )
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@only_for(policies.can_see_benchmarks, FORM_METHODS)
 def proxy_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     found = get_proxy_seen(request, key, pk)
-    check_can_delete_proxy(request.user, found)
+    policies.check_can_delete_proxy(request.user, found)
     return deletion_page(request, found, {"benchmark": found.benchmark})
 
 
 def get_proxy_seen(request: HttpRequest, key: str, pk: int) -> Proxy:
     """Return a proxy that the person may see. Raises `Http404` otherwise."""
-    found = Proxy.objects.filter(benchmark__in=benchmarks_seen_by(request.user))
+    found = Proxy.objects.filter(benchmark__in=policies.benchmarks_seen_by(request.user))
     rows = found.select_related("benchmark", "created_by")
     return get_object_or_404(rows, benchmark__key=key, pk=pk)

@@ -13,29 +13,17 @@ from django.urls import reverse
 from hearth.accounts.models import User
 from hearth.requests.files import receives_files
 from hearth.shared.pages import FORM_METHODS, POST, check_form, form_data, form_status, only_for
-from pooling import services
+from pooling import policies, services
 from pooling.core.readers.runs import RUNS
 from pooling.forms.changing import RunForm, WithdrawForm
 from pooling.forms.public import PublicPageForm, RefuseForm, RunScoringForm
 from pooling.models import Benchmark, PublicPage, Run, RunUpload, Uploader
-from pooling.policies import (
-    can_see_benchmarks,
-    can_send_runs_to,
-    can_upload_for_scoring,
-    check_can_confirm_uploader,
-    check_can_publish_run,
-    check_can_refuse_upload,
-    is_confirmed_for,
-    own_run_uploads,
-    public_benchmarks_seen_by,
-    run_uploads_seen_by,
-)
 from pooling.selectors.runs import find_runs
 from pooling.services.public_pages import page_values
 from pooling.views.changing import get_benchmark_managed, is_saved
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@only_for(policies.can_see_benchmarks, FORM_METHODS)
 def public_page(request: HttpRequest, key: str) -> HttpResponse:
     """Show the form with which leads change what visitors see of a benchmark."""
     benchmark = get_benchmark_managed(request, key)
@@ -53,12 +41,12 @@ def public_page(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "pooling/public_page.html", context, status=form_status(request))
 
 
-@receives_files(can_send_runs_to)
-@only_for(can_upload_for_scoring, FORM_METHODS)
+@receives_files(policies.can_send_runs_to)
+@only_for(policies.can_upload_for_scoring, FORM_METHODS)
 def run_score(request: HttpRequest, key: str) -> HttpResponse:
     """Upload a run for scoring, or show how to confirm the account first."""
-    benchmark = get_object_or_404(public_benchmarks_seen_by(request.user), key=key)
-    if not is_confirmed_for(request.user, key):
+    benchmark = get_object_or_404(policies.public_benchmarks_seen_by(request.user), key=key)
+    if not policies.is_confirmed_for(request.user, key):
         return _unconfirmed(request, benchmark)
     form = RunScoringForm(**form_data(request))
     by = cast(User, request.user)
@@ -89,20 +77,20 @@ def _unconfirmed(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     return render(request, "pooling/run_unconfirmed.html", context, status=status)
 
 
-@only_for(can_upload_for_scoring, POST)
+@only_for(policies.can_upload_for_scoring, POST)
 def run_score_ask(request: HttpRequest, key: str) -> HttpResponse:
     """Ask the leads of a benchmark to confirm the account."""
-    benchmark = get_object_or_404(public_benchmarks_seen_by(request.user), key=key)
+    benchmark = get_object_or_404(policies.public_benchmarks_seen_by(request.user), key=key)
     services.ask_for_confirmation(benchmark=benchmark, by=cast(User, request.user))
     messages.success(request, "The leads of the benchmark see your request.")
     return redirect("run-score", key)
 
 
-@only_for(can_see_benchmarks, POST)
+@only_for(policies.can_see_benchmarks, POST)
 def uploader_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     """Confirm a person for uploads, or remove the request or the confirmation."""
     benchmark = get_benchmark_managed(request, key)
-    check_can_confirm_uploader(request.user, benchmark)
+    policies.check_can_confirm_uploader(request.user, benchmark)
     uploader = get_object_or_404(benchmark.uploaders.select_related("person", "benchmark"), pk=pk)
     by = cast(User, request.user)
     if request.POST.get("action") == "remove":
@@ -114,11 +102,11 @@ def uploader_change(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     return redirect("benchmark-run-uploads", key)
 
 
-@only_for(can_upload_for_scoring, FORM_METHODS)
+@only_for(policies.can_upload_for_scoring, FORM_METHODS)
 def run_publish(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Show what everyone will see of a run, and publish it."""
     upload = _get_upload(request, pk)
-    check_can_publish_run(cast(User, request.user), upload)
+    policies.check_can_publish_run(cast(User, request.user), upload)
     if upload.run is None or not upload.run.is_private:
         return redirect("run-uploads")
     form = RunForm(**form_data(request), initial=RunForm.values_of(upload.run))
@@ -134,10 +122,10 @@ def run_publish(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return render(request, "pooling/run_publish.html", context, status=form_status(request))
 
 
-@only_for(can_upload_for_scoring, POST)
+@only_for(policies.can_upload_for_scoring, POST)
 def run_upload_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Withdraw the run of a person's own upload, or restore it."""
-    own = own_run_uploads(request.user).select_related("benchmark", "run")
+    own = policies.own_run_uploads(request.user).select_related("benchmark", "run")
     upload = get_object_or_404(own, pk=pk, run__isnull=False)
     run, by = cast(Run, upload.run), cast(User, request.user)
     if request.POST.get("action") == "restore":
@@ -151,12 +139,12 @@ def run_upload_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return redirect("run-uploads")
 
 
-@only_for(can_see_benchmarks, FORM_METHODS)
+@only_for(policies.can_see_benchmarks, FORM_METHODS)
 def run_upload_refuse(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Refuse an upload, with the reason."""
     upload = _get_upload(request, pk)
     by = cast(User, request.user)
-    check_can_refuse_upload(by, upload)
+    policies.check_can_refuse_upload(by, upload)
     form = RefuseForm(**form_data(request))
 
     def save() -> None:
@@ -170,5 +158,5 @@ def run_upload_refuse(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 def _get_upload(request: HttpRequest, pk: uuid.UUID) -> RunUpload:
-    uploads = run_uploads_seen_by(request.user)
+    uploads = policies.run_uploads_seen_by(request.user)
     return get_object_or_404(uploads.select_related("benchmark", "run", "created_by"), pk=pk)

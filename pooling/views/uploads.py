@@ -24,13 +24,8 @@ from pooling.enums import UploadState
 from pooling.forms.uploads import FILES_MAX, AddressesForm, parse_files
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks, check_can_add_videos
+from pooling.selectors import uploads
 from pooling.selectors.folders import shown_folders
-from pooling.selectors.uploads import (
-    count_unplayable,
-    count_uploads,
-    plan_files,
-    shown_uploads,
-)
 from pooling.services.uploads import PART_BYTES_MAX
 
 ROWS_PER_PAGE = 50
@@ -42,18 +37,18 @@ PART_BYTES = PART_BYTES_MAX // 2
 def videos_add(request: HttpRequest, key: str) -> HttpResponse:
     """Show the form and the list of files. htmx reloads the list while files are unfinished."""
     benchmark = _benchmark(request, key)
-    counts = count_uploads(benchmark)
+    counts = uploads.count_uploads(benchmark)
     context = {
         "benchmark": benchmark,
         "counts": counts,
-        "n_missing": count_unplayable(benchmark),
+        "n_missing": uploads.count_unplayable(benchmark),
         "is_refreshed": bool(request.htmx),  # type: ignore[attr-defined]
         "states": [
             (state.label, counts.by_state.get(state, 0))
             for state in UploadState
             if counts.by_state.get(state)
         ],
-        "page": Paginator(shown_uploads(benchmark), ROWS_PER_PAGE).get_page(
+        "page": Paginator(uploads.shown_uploads(benchmark), ROWS_PER_PAGE).get_page(
             request.GET.get("page")
         ),
     }
@@ -73,7 +68,7 @@ def videos_add(request: HttpRequest, key: str) -> HttpResponse:
 def videos_plan(request: HttpRequest, key: str) -> JsonResponse:
     """Return the effect of adding each file of a list. Nothing is changed."""
     benchmark = _benchmark(request, key)
-    plan = plan_files(benchmark, parse_files(request.body))
+    plan = uploads.plan_files(benchmark, parse_files(request.body))
     return JsonResponse(
         {
             "files": [

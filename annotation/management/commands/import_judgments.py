@@ -7,13 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from annotation import services
 from annotation.core.readers.judgments import JUDGMENTS
-from annotation.services import (
-    ImportJudgments,
-    arguments_of,
-    import_judgments,
-    plan_judgments,
-)
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
 from hearth.shared.options import add_options, read_options
@@ -26,20 +21,20 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, ImportJudgments)
+        add_options(parser, services.ImportJudgments)
         parser.add_argument("--plan", action="store_true", help="only show what would be stored")
 
     def run(self, **options: Any) -> dict[str, Any]:
-        sent = read_options(ImportJudgments, options)
+        sent = read_options(services.ImportJudgments, options)
         file: dict[str, Any] = {
             "benchmark": get_benchmark(options["key"]),
             "by": OPERATOR,
             "progress": self.progress,
-            **arguments_of(sent),
+            **services.arguments_of(sent),
         }
         if options["plan"]:
-            return {"plan": asdict(plan_judgments(**file))}
-        done = import_judgments(**file, licence=sent.licence)
+            return {"plan": asdict(services.plan_judgments(**file))}
+        done = services.import_judgments(**file, licence=sent.licence)
         return {
             "judgments": done.judgments,
             "pairs": done.pairs,

@@ -10,14 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Count
 
+from evaluation.catalogue.selectors import masks
 from evaluation.catalogue.selectors.counts import Counts, pair_counts
-from evaluation.catalogue.selectors.masks import (
-    are_among,
-    are_judged,
-    have_positives,
-    tagged_numbers,
-    within_limits,
-)
 from evaluation.core.arrays import IntArray
 from evaluation.models import LabelSource
 from hearth.shared.tables import Order
@@ -166,13 +160,13 @@ def find_captions(
     """
     catalogue = catalogue_of(benchmark)
     counts = pair_counts(benchmark, source).captions
-    kept = within_limits(catalogue.words, least, most)
-    kept &= have_positives(catalogue.positives_per_query, positives)
-    kept &= are_judged(counts, judged)
+    kept = masks.within_limits(catalogue.words, least, most)
+    kept &= masks.have_positives(catalogue.positives_per_query, positives)
+    kept &= masks.are_judged(counts, judged)
     if q:
-        kept &= are_among(captions_containing(benchmark, q), len(kept))
+        kept &= masks.are_among(captions_containing(benchmark, q), len(kept))
     if tag:
-        kept &= are_among(tagged_numbers(benchmark, tag), len(kept))
+        kept &= masks.are_among(masks.tagged_numbers(benchmark, tag), len(kept))
     return CaptionList(benchmark, catalogue, counts, np.flatnonzero(kept))
 
 
@@ -195,16 +189,18 @@ def find_videos(
     """
     catalogue = catalogue_of(benchmark)
     counts = pair_counts(benchmark, source).videos
-    kept = have_positives(catalogue.positives_per_video, captions) & are_judged(counts, judged)
+    kept = masks.have_positives(catalogue.positives_per_video, captions) & masks.are_judged(
+        counts, judged
+    )
     if q:
-        kept &= are_among(videos_containing(benchmark, q), len(kept))
+        kept &= masks.are_among(videos_containing(benchmark, q), len(kept))
     if tag:
-        kept &= catalogue.videos_of_queries(tagged_numbers(benchmark, tag))
+        kept &= catalogue.videos_of_queries(masks.tagged_numbers(benchmark, tag))
     if least is not None or most is not None:
-        kept &= within_limits(_durations(benchmark), least, most)
+        kept &= masks.within_limits(_durations(benchmark), least, most)
     if state:
         videos = Video.objects.filter(benchmark=benchmark, state=state)
-        kept &= are_among(list(videos.values_list("number", flat=True)), len(kept))
+        kept &= masks.are_among(list(videos.values_list("number", flat=True)), len(kept))
     return VideoList(benchmark, catalogue, counts, np.flatnonzero(kept))
 
 

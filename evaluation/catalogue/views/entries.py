@@ -10,17 +10,7 @@ from django.shortcuts import get_object_or_404, render
 
 from evaluation.catalogue.forms import LabelForm
 from evaluation.catalogue.policies import can_see_answers
-from evaluation.catalogue.selectors.entries import (
-    EntryPairs,
-    equal_captions_of,
-    pairs_of_caption,
-    pairs_of_video,
-    ranks_of_caption,
-    ranks_of_pairs,
-    run_lists,
-    tags_of_caption,
-    tasks_of_pairs,
-)
+from evaluation.catalogue.selectors import entries
 from evaluation.catalogue.tables import RUNS_MAX, pair_columns, places_in_order, shown_pairs
 from evaluation.core.arrays import IntArray
 from hearth.shared.pages import check_form, only_for
@@ -44,9 +34,9 @@ def caption(request: HttpRequest, key: str) -> HttpResponse:
     form = LabelForm(request.GET, benchmark=benchmark)
     check_form(form)
     runs, space = find_runs(benchmark), benchmark.pair_space
-    ranked = ranks_of_caption(runs, query.number)
-    pairs = pairs_of_caption(benchmark, form.source, query.number)
-    own, equal = [run for run in runs if _ranks_videos(run)], equal_captions_of(query)
+    ranked = entries.ranks_of_caption(runs, query.number)
+    pairs = entries.pairs_of_caption(benchmark, form.source, query.number)
+    own, equal = [run for run in runs if _ranks_videos(run)], entries.equal_captions_of(query)
 
     def other_videos(codes: IntArray) -> Mapping[int, Video]:
         found = benchmark.videos.filter(number__in=space.videos(codes).tolist())
@@ -55,15 +45,15 @@ def caption(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "query": query,
         "words": len(query.text.split()),
-        "lists": run_lists(benchmark, own, ranked, pairs.columns),
+        "lists": entries.run_lists(benchmark, own, ranked, pairs.columns),
         "left_out": sum(map(_ranks_videos, runs[RUNS_MAX:])),
-        "tags": tags_of_caption(query),
+        "tags": entries.tags_of_caption(query),
         **_near(benchmark.queries, query.number, equal[:EQUAL_CAPTIONS_MAX]),
         "n_equal": len(equal),
     }
     # A page sorts pairs by the ranks of all runs, so they are read for all pairs.
     others = [run for run in runs[:RUNS_MAX] if not _ranks_videos(run)]
-    ranks = ranks_of_pairs(benchmark, others, pairs.columns.codes)
+    ranks = entries.ranks_of_pairs(benchmark, others, pairs.columns.codes)
     for run, videos in ranked.items():
         listed = space.encode(query.number, videos).tolist()
         ranks[run] = {code: rank for rank, code in enumerate(listed, start=1)}
@@ -81,7 +71,7 @@ def video(request: HttpRequest, key: str) -> HttpResponse:
     form = LabelForm(request.GET, benchmark=benchmark)
     check_form(form)
     runs, space = find_runs(benchmark), benchmark.pair_space
-    pairs = pairs_of_video(benchmark, form.source, found.number)
+    pairs = entries.pairs_of_video(benchmark, form.source, found.number)
 
     def other_queries(codes: IntArray) -> Mapping[int, Query]:
         queries = benchmark.queries.filter(number__in=space.queries(codes).tolist())
@@ -106,7 +96,7 @@ def _ranks_videos(run: Run) -> bool:
 def _pairs(
     request: HttpRequest,
     benchmark: Benchmark,
-    pairs: EntryPairs,
+    pairs: entries.EntryPairs,
     title: str,
     runs: list[Run],
     others: Callable[[IntArray], Mapping[int, Query | Video]],
@@ -124,10 +114,10 @@ def _pairs(
     page = page_of(places_in_order(order, pairs.columns, of_runs), request.GET.get("page"))
     codes = pairs.columns.codes[list(page)]
     if known is None:
-        read = ranks_of_pairs(benchmark, runs, codes)
+        read = entries.ranks_of_pairs(benchmark, runs, codes)
         of_runs = [read[run.pk] for run in runs]
     leads = can_see_answers(request.user, benchmark)
-    tasks = tasks_of_pairs(benchmark, codes, with_answers=leads)
+    tasks = entries.tasks_of_pairs(benchmark, codes, with_answers=leads)
     return {
         "heads": order.heads,
         "page": page,

@@ -11,12 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
 from evaluation.catalogue.forms import CaptionFilter, FilterForm, PairFilter, VideoFilter
-from evaluation.catalogue.selectors.lists import (
-    EntryList,
-    find_captions,
-    find_videos,
-    video_states,
-)
+from evaluation.catalogue.selectors import lists
 from evaluation.catalogue.selectors.pairs import pair_parts, pair_rows
 from evaluation.catalogue.serializers import (
     CaptionSerializer,
@@ -39,7 +34,7 @@ class Listing:
 
     name: str
     form: type[FilterForm]
-    find: Callable[..., EntryList]
+    find: Callable[..., lists.EntryList]
     columns: Sequence[Column]
     serializer: type[CaptionSerializer | VideoSerializer]
 
@@ -66,8 +61,10 @@ class Listing:
         return stream_csv(file_parts(self.serializer, rows), f"{benchmark.key}-{self.name}")
 
 
-CAPTIONS = Listing("captions", CaptionFilter, find_captions, CAPTION_COLUMNS, CaptionSerializer)
-VIDEOS = Listing("videos", VideoFilter, find_videos, VIDEO_COLUMNS, VideoSerializer)
+CAPTIONS = Listing(
+    "captions", CaptionFilter, lists.find_captions, CAPTION_COLUMNS, CaptionSerializer
+)
+VIDEOS = Listing("videos", VideoFilter, lists.find_videos, VIDEO_COLUMNS, VideoSerializer)
 
 
 @only_for(can_see_benchmarks)
@@ -78,7 +75,7 @@ def captions(request: HttpRequest, key: str) -> HttpResponse:
         request,
         benchmark,
         may_change=can_change_benchmark(request.user, benchmark),
-        video_states=[(state, n) for state, n in video_states(benchmark).items() if n],
+        video_states=[(state, n) for state, n in lists.video_states(benchmark).items() if n],
         splits=list(train_splits_of(benchmark)),
         tags=list(tags_of(benchmark)),
     )

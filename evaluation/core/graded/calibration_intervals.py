@@ -52,13 +52,8 @@ from evaluation.core.graded.calibration import (
     share_of,
 )
 from evaluation.core.people.alpha import Interval, check_resampling
+from evaluation.core.statistics import resampling
 from evaluation.core.statistics.proportions import t_quantile
-from evaluation.core.statistics.resampling import (
-    PERCENTILE,
-    T,
-    effective_clusters,
-    widened_percentiles,
-)
 from hearth.shared.progress import Progress, no_progress
 
 FEWEST_CLUSTERS: Final = 6
@@ -295,7 +290,7 @@ def _resampling_number(labelled: Labelled) -> float | None:
     ]
     if min(np.count_nonzero(size) for size in sizes) < FEWEST_CLUSTERS:
         return None
-    return min(map(effective_clusters, sizes))
+    return min(map(resampling.effective_clusters, sizes))
 
 
 def _log_odds_ends(value: float, drawn: FloatArray, settings: _Settings) -> Ends:
@@ -318,7 +313,7 @@ def _fisher_ends(value: float, drawn: FloatArray, settings: _Settings) -> Ends:
     half = t_quantile(confidence, number - 1) * deviation / (1 - value**2)
     low, high = (math.tanh(math.atanh(value) + side * half) for side in (-1, 1))
     skipped = len(drawn) - len(defined)
-    return Ends(value, Interval(low, high, confidence, len(drawn), skipped, method=T))
+    return Ends(value, Interval(low, high, confidence, len(drawn), skipped, method=resampling.T))
 
 
 def _difference_ends(value: float, drawn: FloatArray, settings: _Settings) -> Ends:
@@ -329,7 +324,9 @@ def _difference_ends(value: float, drawn: FloatArray, settings: _Settings) -> En
         return _without_interval(value, drawn, confidence, reason)
     deviation = float(defined.std(ddof=1)) * math.sqrt(number / (number - 1))
     half = t_quantile(confidence, number - 1) * deviation
-    return Ends(value, Interval(value - half, value + half, confidence, len(drawn), method=T))
+    return Ends(
+        value, Interval(value - half, value + half, confidence, len(drawn), method=resampling.T)
+    )
 
 
 def _defined(drawn: FloatArray, number: float | None) -> tuple[FloatArray, str | None]:
@@ -356,5 +353,5 @@ def _threshold_interval(
     if number is None:
         return Interval(None, None, confidence, len(best), 0, TOO_FEW)
     chosen = np.asarray(thresholds, np.float64)[best]
-    low, high = widened_percentiles(chosen, number, confidence, "closest_observation")
-    return Interval(low, high, confidence, len(best), method=PERCENTILE)
+    low, high = resampling.widened_percentiles(chosen, number, confidence, "closest_observation")
+    return Interval(low, high, confidence, len(best), method=resampling.PERCENTILE)

@@ -9,16 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
+from evaluation.core.people import alpha
 from evaluation.core.people.agreement import NOT_TWO_LABELS
-from evaluation.core.people.alpha import (
-    ALL_AGREE,
-    NO_VARIATION,
-    Interval,
-    Level,
-    check_resampling,
-    distances,
-    percentiles,
-)
 from hearth.shared.arrays import numbered
 
 FEW_ANNOTATORS: Final = 8
@@ -104,8 +96,8 @@ def annotator_interval(
     *,
     rng: np.random.Generator,
     confidence: float = 0.95,
-    level: Level = "nominal",
-) -> Interval:
+    level: alpha.Level = "nominal",
+) -> alpha.Interval:
     """Return the percentile interval of alpha, with annotators resampled.
 
     A resample draws the same number of annotators with replacement. In the coincidence matrix of
@@ -122,9 +114,9 @@ def annotator_interval(
     annotators share pairs, or if all labels of each pair are equal. Raises ValueError if a
     parameter is out of bounds.
     """
-    check_resampling(resamples, confidence)
+    alpha.check_resampling(resamples, confidence)
     if undefined := _undefined_reason(pairs):
-        return Interval(None, None, confidence, 0, 0, undefined)
+        return alpha.Interval(None, None, confidence, 0, 0, undefined)
     n = pairs.n_annotators
     tables, block = _tables(pairs), max(1, _BLOCK_CELLS // n)
     alphas = []
@@ -132,17 +124,17 @@ def annotator_interval(
         size = min(block, resamples - start)
         times = rng.multinomial(n, np.full(n, 1 / n), size=size).astype(np.float64)
         alphas.append(_alphas(pairs.values, tables, times, level))
-    return percentiles(np.concatenate(alphas), resamples, confidence, NO_VARIATION)
+    return alpha.percentiles(np.concatenate(alphas), resamples, confidence, alpha.NO_VARIATION)
 
 
 def _undefined_reason(pairs: LabelPairs) -> str | None:
     if len(pairs.weights) == 0:
         return NOT_TWO_LABELS
     if len(np.unique(pairs.labels)) < 2:
-        return NO_VARIATION
+        return alpha.NO_VARIATION
     if pairs.n_annotators < 3:
         return NOT_THREE_ANNOTATORS
-    return ALL_AGREE if bool((pairs.labels[:, 0] == pairs.labels[:, 1]).all()) else None
+    return alpha.ALL_AGREE if bool((pairs.labels[:, 0] == pairs.labels[:, 1]).all()) else None
 
 
 def _tables(pairs: LabelPairs) -> dict[tuple[int, int], Any]:
@@ -161,7 +153,7 @@ def _tables(pairs: LabelPairs) -> dict[tuple[int, int], Any]:
 
 
 def _alphas(
-    values: IntArray, tables: dict[tuple[int, int], Any], times: FloatArray, level: Level
+    values: IntArray, tables: dict[tuple[int, int], Any], times: FloatArray, level: alpha.Level
 ) -> FloatArray:
     """Return alpha of each resample in which labels vary, by the formula of the module `alpha`.
 
@@ -175,7 +167,7 @@ def _alphas(
     n_value = observed.sum(axis=2)
     varied = (n_value > 0).sum(axis=1) >= 2
     observed, n_value = observed[varied], n_value[varied]
-    distance = distances(values, n_value, level)
+    distance = alpha.distances(values, n_value, level)
     expected = np.einsum("bc,bcd,bd->b", n_value, distance, n_value)
     disagreement = np.einsum("bcd,bcd->b", observed, distance)
     return np.asarray(1 - (n_value.sum(axis=1) - 1) * disagreement / expected)

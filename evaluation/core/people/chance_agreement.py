@@ -12,14 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.people import alpha
 from evaluation.core.people.agreement import NOT_TWO_LABELS, Estimate, ValueCounts
-from evaluation.core.people.alpha import (
-    NO_VARIATION,
-    Interval,
-    check_resampling,
-    no_spread_reason,
-    percentiles,
-)
 
 
 def gwet_ac(counts: ValueCounts, n_categories: int, *, ordinal: bool = False) -> Estimate:
@@ -51,17 +45,17 @@ def gwet_interval(
     rng: np.random.Generator,
     confidence: float = 0.95,
     ordinal: bool = False,
-) -> Interval:
+) -> alpha.Interval:
     """Return the percentile bootstrap interval of `gwet_ac`, with pairs resampled.
 
     Pairs with one label and pairs with several labels are drawn separately, because the number of
     pairs with several labels is planned and not random. Raises ValueError for the reasons of
     `gwet_ac`, or if the number of resamples or the confidence is out of bounds.
     """
-    check_resampling(resamples, confidence)
-    undefined = _undefined_reason(counts) or no_spread_reason(counts.multiply_labelled())
+    alpha.check_resampling(resamples, confidence)
+    undefined = _undefined_reason(counts) or alpha.no_spread_reason(counts.multiply_labelled())
     if undefined:
-        return Interval(None, None, confidence, 0, 0, undefined)
+        return alpha.Interval(None, None, confidence, 0, 0, undefined)
     drawn = np.zeros((resamples, len(counts.weights)), np.int64)
     several = counts.patterns.sum(axis=1) >= 2
     for stratum in (several, ~several):
@@ -71,13 +65,13 @@ def gwet_interval(
             drawn[:, stratum] = rng.multinomial(total, observed / total, size=resamples)
     weights = _weights(counts.values, n_categories, ordinal=ordinal)
     values = _coefficients(counts, drawn, weights, n_categories)
-    return percentiles(values, resamples, confidence, NO_VARIATION)
+    return alpha.percentiles(values, resamples, confidence, alpha.NO_VARIATION)
 
 
 def _undefined_reason(counts: ValueCounts) -> str | None:
     if counts.n_multiply_labelled == 0:
         return NOT_TWO_LABELS
-    return NO_VARIATION if counts.patterns.any(axis=0).sum() < 2 else None
+    return alpha.NO_VARIATION if counts.patterns.any(axis=0).sum() < 2 else None
 
 
 def _coefficients(

@@ -15,14 +15,9 @@ import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.label_rates import ErrorRates, RatesEstimate
+from evaluation.core.relevance import label_noise
 from evaluation.core.relevance.corrected_scores import locate, score_relevance
 from evaluation.core.relevance.corrected_squares import noise_variances
-from evaluation.core.relevance.label_noise import (
-    Pair,
-    fixed_interval,
-    rate_points,
-    variance_of_score,
-)
 from evaluation.core.relevance.measures import Measure
 from pooling.core.pool import union_codes
 from pooling.core.ranked_lists import RankedLists
@@ -37,7 +32,7 @@ def correct_bounds(
     *,
     confidence: float = 0.95,
     sharing: IntArray | None = None,
-) -> dict[Measure, Pair]:
+) -> dict[Measure, label_noise.Pair]:
     """Return the corrected bounds of one run for measures without `sides`, within 0 to 1.
 
     The arguments are those of `label_noise.correct_scores`. Raises ValueError if the rates are
@@ -46,11 +41,11 @@ def correct_bounds(
     if estimate.rates is None:
         raise ValueError("error rates are needed")
     bounded = [measure for measure in measures if measure.kind.can("correct")]
-    points = rate_points(estimate.rates, estimate.draws)
+    points = label_noise.rate_points(estimate.rates, estimate.draws)
     numbers = [relevance_at(rates) for rates in points.rates]
     with_unjudged = union_codes([codes, ranked.codes[ranked.is_item]])
     place = np.searchsorted(with_unjudged, codes)
-    ends: list[dict[Measure, Pair]] = []
+    ends: list[dict[Measure, label_noise.Pair]] = []
     for is_upper in (False, True):
         if is_upper:
             numbers = [_put(np.ones(len(with_unjudged)), place, each) for each in numbers]
@@ -61,8 +56,8 @@ def correct_bounds(
         for measure in bounded:
             at_points = [float(score[measure].mean()) for score in scores]
             by_rates = points.moved(at_points, estimate.draws)
-            variance = variance_of_score(noise[measure], by_rates, sharing)
-            ends[-1][measure] = fixed_interval(at_points[0], variance, confidence)
+            variance = label_noise.variance_of_score(noise[measure], by_rates, sharing)
+            ends[-1][measure] = label_noise.fixed_interval(at_points[0], variance, confidence)
     return {measure: (ends[0][measure][0], ends[1][measure][1]) for measure in bounded}
 
 

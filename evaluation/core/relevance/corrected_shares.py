@@ -9,13 +9,8 @@ import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.label_rates import ErrorRates, RatesEstimate
+from evaluation.core.relevance import label_noise
 from evaluation.core.relevance.corrected_scores import Groups, JudgedLists
-from evaluation.core.relevance.label_noise import (
-    Pair,
-    ResampledIntervals,
-    Resamples,
-    rate_points,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +23,14 @@ class CorrectedShare:
     """
 
     value: float
-    interval: Pair | None
+    interval: label_noise.Pair | None
 
 
 def correct_share(
     values_at: Callable[[ErrorRates], FloatArray],
     sizes: FloatArray,
     estimate: RatesEstimate,
-    resamples: Resamples,
+    resamples: label_noise.Resamples,
     *,
     confidence: float = 0.95,
 ) -> CorrectedShare:
@@ -47,13 +42,13 @@ def correct_share(
     """
     if estimate.rates is None:
         raise ValueError("error rates are needed")
-    points = rate_points(estimate.rates, estimate.draws)
+    points = label_noise.rate_points(estimate.rates, estimate.draws)
     values = [values_at(rates) for rates in points.rates]
     at_points = [float(each.sum() / sizes.sum()) for each in values]
     sums = resamples.sums(resamples.by_cluster(np.stack([values[0], sizes])))
     drawn = sums[:, 0] / np.maximum(sums[:, 1], 1e-12) + points.moved(at_points, estimate.draws)
     share = min(1.0, max(0.0, at_points[0]))
-    intervals = ResampledIntervals(resamples.n_clusters, confidence)
+    intervals = label_noise.ResampledIntervals(resamples.n_clusters, confidence)
     return CorrectedShare(share, intervals.share(np.clip(drawn, 0, 1), share))
 
 

@@ -39,12 +39,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray
-from evaluation.core.statistics.design_effect import (
-    Clustering,
-    independent_captions,
-    measure_clustering,
-    sample_variance,
-)
+from evaluation.core.statistics import design_effect
 from evaluation.core.statistics.resampling import check_values, paired_differences
 
 Design: TypeAlias = Literal["paired", "independent"]
@@ -78,7 +73,7 @@ class PairedPilot:
     mean_square: float
     magnitude: float
     binary: bool
-    clustering: Clustering
+    clustering: design_effect.Clustering
 
     @property
     def design(self) -> Design:
@@ -126,7 +121,7 @@ class IndependentPilot:
     deviation: float
     middle: float
     binary: bool
-    clustering: Clustering
+    clustering: design_effect.Clustering
 
     @property
     def design(self) -> Design:
@@ -184,7 +179,7 @@ def measure_pilot(
 
 def one_per_cluster(pilot: Pilot) -> Pilot:
     """Return the pilot for a plan with one caption of each video."""
-    return replace(pilot, clustering=independent_captions(pilot.clustering.clusters))
+    return replace(pilot, clustering=design_effect.independent_captions(pilot.clustering.clusters))
 
 
 def _measure_paired(
@@ -193,12 +188,12 @@ def _measure_paired(
     differences = paired_differences(first, second)
     if len(differences) < 2 or not differences.any():
         return None
-    clustering = measure_clustering([differences], clusters)
+    clustering = design_effect.measure_clustering([differences], clusters)
     if clustering is None:
         return None
     return PairedPilot(
         difference=float(differences.mean()),
-        deviation=math.sqrt(sample_variance(differences)),
+        deviation=math.sqrt(design_effect.sample_variance(differences)),
         mean_square=float(np.square(differences).mean()),
         magnitude=float(np.abs(differences).mean()),
         binary=_is_binary(first, second),
@@ -211,8 +206,8 @@ def _measure_independent(
 ) -> IndependentPilot | None:
     if min(len(first), len(second)) < 2:
         return None
-    variance = sample_variance(first) + sample_variance(second)
-    clustering = measure_clustering([first, second], clusters)
+    variance = design_effect.sample_variance(first) + design_effect.sample_variance(second)
+    clustering = design_effect.measure_clustering([first, second], clusters)
     if clustering is None or not variance:
         return None
     return IndependentPilot(

@@ -53,13 +53,7 @@ import numpy.typing as npt
 from evaluation.core.arrays import FloatArray, IntArray, dense_groups
 from evaluation.core.people.alpha import NO_VARIATION, Interval, check_resampling
 from evaluation.core.relevance.measure import NO_QUERIES
-from evaluation.core.statistics.proportions import (
-    effective_size,
-    jackknife_deviation,
-    paired_interval,
-    t_quantile,
-    wilson_interval,
-)
+from evaluation.core.statistics import proportions
 from evaluation.core.statistics.ties import ROUNDING
 
 ONE_QUERY: Final = "a single query does not vary"
@@ -211,12 +205,12 @@ def closed_interval(
         return None
     z, size = normal_quantile(confidence), float(len(values))
     if clusters is not None:
-        size = effective_size(whole, dense_groups(clusters, len(values)), confidence, z)
+        size = proportions.effective_size(whole, dense_groups(clusters, len(values)), confidence, z)
     won, lost = float(np.mean(whole > 0)), float(np.mean(whole < 0))
     if closed == WILSON:
-        low, high = wilson_interval(won, size, z)
+        low, high = proportions.wilson_interval(won, size, z)
     else:
-        low, high = paired_interval(won, lost, size, z)
+        low, high = proportions.paired_interval(won, lost, size, z)
     return Interval(low, high, confidence, 0, method=closed)
 
 
@@ -233,7 +227,9 @@ def interval_of_means(
     if np.ptp(sums / sizes) <= ROUNDING:
         return Interval(None, None, confidence, len(means), 0, NO_VARIATION)
     if 1 - 2.0 ** (1 - len(sizes)) < confidence:
-        half = t_quantile(confidence, number - 1) * jackknife_deviation(sums, sizes)
+        half = proportions.t_quantile(confidence, number - 1) * proportions.jackknife_deviation(
+            sums, sizes
+        )
         low, high = _bounds_of_mean(values)
         mean = float(values.mean())
         return Interval(max(low, mean - half), min(high, mean + half), confidence, 0, method=T)
@@ -249,7 +245,7 @@ def widened_percentiles(
     number: the effective number of clusters, above 1. method: the `method` of `np.quantile`. The
     module's docstring has the formula.
     """
-    wider = math.sqrt(number / (number - 1)) * t_quantile(confidence, number - 1)
+    wider = math.sqrt(number / (number - 1)) * proportions.t_quantile(confidence, number - 1)
     tail = NormalDist().cdf(-wider)
     low, high = np.quantile(resampled, [tail, 1 - tail], method=method).tolist()  # type: ignore[call-overload]
     return low, high

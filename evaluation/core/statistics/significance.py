@@ -28,16 +28,8 @@ import numpy.typing as npt
 from evaluation.core.arrays import FloatArray
 from evaluation.core.people.agreement import Estimate
 from evaluation.core.people.alpha import NO_VARIATION, Interval, check_resampling
+from evaluation.core.statistics import resampling
 from evaluation.core.statistics.randomisation import ALIKE, PValue, randomisation_test, sampled_p
-from evaluation.core.statistics.resampling import (
-    PAIRED,
-    check_resamplable,
-    check_values,
-    closed_interval,
-    interval_of_means,
-    resampled_means,
-    small_sample_p,
-)
 from evaluation.core.statistics.ties import signs_of
 
 
@@ -87,7 +79,7 @@ def compare_systems(
     values: float64 [n_systems, n_queries]. The other parameters and the errors are those of
     `measure_difference`.
     """
-    checked = check_values(values, 2)
+    checked = resampling.check_values(values, 2)
     compared = tuple(
         Comparison(
             system,
@@ -129,23 +121,23 @@ def measure_difference(
     clusters, a value is not finite, or a parameter is out of bounds.
     """
     check_resampling(resamples, confidence)
-    checked = check_values(differences, 1)
-    check_resamplable(checked.size, clusters)
+    checked = resampling.check_values(differences, 1)
+    resampling.check_resamplable(checked.size, clusters)
     mean = float(checked.mean())
-    means = resampled_means(checked[None], resamples, rng=rng, clusters=clusters)[0]
-    interval = closed_interval(checked, PAIRED, confidence, clusters)
+    means = resampling.resampled_means(checked[None], resamples, rng=rng, clusters=clusters)[0]
+    interval = resampling.closed_interval(checked, resampling.PAIRED, confidence, clusters)
     signs = signs_of(checked)
     drawn = sampled_p(means - mean, mean)
     return Difference(
         n=checked.size,
         mean=mean,
-        interval=interval or interval_of_means(means, checked, confidence, clusters),
+        interval=interval or resampling.interval_of_means(means, checked, confidence, clusters),
         effect=cohens_d(checked),
         wins=int(np.count_nonzero(signs > 0)),
         ties=int(np.count_nonzero(signs == 0)),
         losses=int(np.count_nonzero(signs < 0)),
         randomisation=randomisation_test(checked, resamples, rng=rng, clusters=clusters),
-        bootstrap=replace(drawn, p=small_sample_p(drawn.p, checked, clusters)),
+        bootstrap=replace(drawn, p=resampling.small_sample_p(drawn.p, checked, clusters)),
     )
 
 
@@ -167,7 +159,7 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
     p_values: float64 [n]. The smallest p is multiplied by n, the next one by n - 1, and so on. A
     larger p never gets a smaller adjusted p, and no adjusted p is above 1.
     """
-    p = check_values(p_values, 1)
+    p = resampling.check_values(p_values, 1)
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))

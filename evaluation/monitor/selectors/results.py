@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from evaluation.core.people.agreement_figures import (
-    AgreementFigures,
-    LabelAgreement,
-    MainAgreement,
-)
+from evaluation.core.people import agreement_figures
 from evaluation.core.people.figures import PersonFigures
 from evaluation.core.people.pace import Forecast, LabelRound, Period, Timeline, Times
 
@@ -29,7 +25,7 @@ class LabelCount(TypedDict):
     undefined: str | None
 
 
-class FirstLabels(LabelAgreement):
+class FirstLabels(agreement_figures.LabelAgreement):
     """Agreement of planned labels. `most`: the largest number of planned labels of a pair."""
 
     most: int
@@ -39,7 +35,7 @@ class Agreement(TypedDict):
     """Agreement in a campaign. `asked_later`: number of labels that are not planned labels."""
 
     first_labels: FirstLabels
-    all_labels: LabelAgreement
+    all_labels: agreement_figures.LabelAgreement
     asked_later: int
     by_label_count: list[LabelCount]
 
@@ -98,13 +94,13 @@ class AnnotatorShare(TypedDict):
     agreement_all_labels: float | None
 
 
-class AgreementSummary(MainAgreement):
+class AgreementSummary(agreement_figures.MainAgreement):
     """The main agreement figures of a benchmark."""
 
     first_two_agreement: float | None
 
 
-class AgreementResult(AgreementSummary, AgreementFigures):
+class AgreementResult(AgreementSummary, agreement_figures.AgreementFigures):
     """A stored agreement report: `AgreementReport.result`."""
 
     pairs: int

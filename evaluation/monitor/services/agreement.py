@@ -8,11 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from evaluation.core.arrays import BoolArray
-from evaluation.core.people.agreement import (
-    AnnotatorAgreement,
-    agreement_by_annotator,
-    agreement_by_label_count,
-)
+from evaluation.core.people import agreement
 from evaluation.core.people.agreement_figures import (
     RESAMPLES,
     AgreementFigures,
@@ -20,11 +16,7 @@ from evaluation.core.people.agreement_figures import (
     Resampling,
 )
 from evaluation.models import AgreementReport
-from evaluation.monitor.selectors import (
-    AgreementResult,
-    AgreementSummary,
-    AnnotatorShare,
-)
+from evaluation.monitor import selectors
 from evaluation.release.policies import check_can_evaluate
 from evaluation.release.selectors import agreement_figures, live_labels, opinions_of
 from hearth.accounts.actors import Actor
@@ -66,7 +58,7 @@ def compute_agreement(
     progress(1, 3, "agreement")
     opinions = opinions_of(judgments)
     figures = agreement_figures(judgments, Resampling(resamples))
-    result: AgreementResult = {
+    result: selectors.AgreementResult = {
         # Pairs are counted as in label sets: a pair with a ruling counts even without judgments.
         "pairs": len(labels.codes),
         "labels": len(judgments.labels),
@@ -80,7 +72,7 @@ def compute_agreement(
         "resamples": resamples,
         "by_label_count": [
             {"labels": row.labels, "pairs": row.pairs, "agreement": row.all_equal.value}
-            for row in agreement_by_label_count(opinions.counts)
+            for row in agreement.agreement_by_label_count(opinions.counts)
         ],
         "annotators": _by_annotator(opinions),
     }
@@ -90,7 +82,7 @@ def compute_agreement(
     )
 
 
-def _summary(figures: AgreementFigures) -> AgreementSummary:
+def _summary(figures: AgreementFigures) -> selectors.AgreementSummary:
     """Return the figures at the top of a report, and the reasons for those that are null."""
     sources = _sources(figures)
     found: dict[str, Any] = {name: labels[key] for name, (labels, key) in sources.items()}
@@ -99,7 +91,7 @@ def _summary(figures: AgreementFigures) -> AgreementSummary:
         for name, (labels, key) in sources.items()
         if key in labels["undefined"]
     }
-    return cast(AgreementSummary, found)
+    return cast(selectors.AgreementSummary, found)
 
 
 def _sources(figures: AgreementFigures) -> dict[str, tuple[Mapping[str, Any], str]]:
@@ -115,12 +107,12 @@ def _sources(figures: AgreementFigures) -> dict[str, tuple[Mapping[str, Any], st
     }
 
 
-def _by_annotator(opinions: Opinions) -> list[AnnotatorShare]:
+def _by_annotator(opinions: Opinions) -> list[selectors.AnnotatorShare]:
     """Return one row for each annotator, with agreement on planned labels and on all labels."""
     people, index = numbered(opinions.annotators)
 
-    def rows(selected: BoolArray) -> tuple[AnnotatorAgreement, ...]:
-        return agreement_by_annotator(
+    def rows(selected: BoolArray) -> tuple[agreement.AnnotatorAgreement, ...]:
+        return agreement.agreement_by_annotator(
             opinions.pairs[selected], index[selected], opinions.labels[selected], len(people)
         )
 

@@ -15,13 +15,7 @@ from annotation.policies import can_judge, can_lead
 from annotation.selectors.desk import tasks_at_desk
 from evaluation.monitor.person_rows import PersonState, name_of, state_of
 from evaluation.monitor.policy_rows import describe_changes, study_policy_rows
-from evaluation.monitor.selectors import CampaignPerson, people_of
-from evaluation.monitor.selectors.orderings import (
-    OwnOrders,
-    StudyProgress,
-    orders_by_annotator,
-    study_progress,
-)
+from evaluation.monitor.selectors import CampaignPerson, orderings, people_of
 from hearth.shared.numbers import Figure, count_figure, ratio, undefined
 from hearth.shared.words import counted
 
@@ -45,11 +39,11 @@ class StudyPerson:
     person: CampaignPerson
     name: str
     state: PersonState
-    own: OwnOrders
+    own: orderings.OwnOrders
 
 
 def study_page(request: HttpRequest, study: Campaign) -> HttpResponse:
-    progress = study_progress(study)
+    progress = orderings.study_progress(study)
     leads = can_lead(request.user, study.benchmark)
     at_desk = tasks_at_desk(study).count()
     changes = study.changes.select_related("lead")[:CHANGES_MAX] if leads else []
@@ -78,13 +72,13 @@ def figures_of_person(study: Campaign, pseudonym: str) -> dict[str, Any]:
 
 def _people_of(study: Campaign) -> list[StudyPerson]:
     """Return the annotators of a study, those with the most orders first."""
-    figures = orders_by_annotator(study)
+    figures = orderings.orders_by_annotator(study)
     rows = [
         StudyPerson(
             person,
             name_of(person.annotator),
             state_of(study, person.annotator, person.membership),
-            figures.get(person.annotator.pk, OwnOrders()),
+            figures.get(person.annotator.pk, orderings.OwnOrders()),
         )
         for person in people_of(study, set(figures))
     ]
@@ -105,7 +99,9 @@ def _figures(row: StudyPerson) -> list[tuple[str, Figure, Figure]]:
     return [(name, figure, undefined("")) for name, figure in numbers.items()]
 
 
-def _next_step(study: Campaign, progress: StudyProgress, at_desk: int, *, leads: bool) -> NextStep:
+def _next_step(
+    study: Campaign, progress: orderings.StudyProgress, at_desk: int, *, leads: bool
+) -> NextStep:
     analysis = reverse("analysis", args=[study.benchmark.key, "proxy-orderings"])
     compare = (f"{analysis}?studies={study.pk}", "Compare proxies with people")
     if at_desk and leads and study.state != CampaignState.CLOSED:
@@ -124,7 +120,7 @@ def _next_step(study: Campaign, progress: StudyProgress, at_desk: int, *, leads:
     )
 
 
-def _about_open(study: Campaign, progress: StudyProgress) -> str:
+def _about_open(study: Campaign, progress: orderings.StudyProgress) -> str:
     """Return what happens to the videos that do not have all orders."""
     left = counted(progress.open, "video")
     if study.state == CampaignState.CLOSED:

@@ -17,31 +17,10 @@ from django.utils import timezone
 from annotation.core.consensus import OutcomeCounts
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.judgments import judgment_details
-from evaluation.core.files.label_file import (
-    NO_DETAILS,
-    compress,
-    detail_line,
-    order_of_judgments,
-    pieces_of,
-    pseudonyms_of,
-    render_details,
-    render_judgments,
-    render_labels,
-)
+from evaluation.core.files import label_file
 from evaluation.models import LabelSet, label_set_storage
+from evaluation.release import exports, policies
 from evaluation.release.enums import Change, ReleaseAct
-from evaluation.release.exports import (
-    DEFAULT,
-    FORMATS,
-    ExportOptions,
-    chosen_options,
-    open_export,
-)
-from evaluation.release.policies import (
-    check_can_export,
-    check_can_export_comments,
-    check_can_publish_labels,
-)
 from evaluation.release.selectors import current_labels
 from evaluation.release.selectors.basis import basis_of, judgment_columns
 from evaluation.release.selectors.current import CurrentLabels
@@ -128,7 +107,7 @@ def publish_label_set(
     labels, or if the notes cannot be stored. Raises `Unsettled` if pairs are not settled and
     `allow_pending` is False. Raises `Conflict` if another label set was published at the same time.
     """
-    check_can_publish_labels(by, benchmark)
+    policies.check_can_publish_labels(by, benchmark)
     notes = _checked_notes(notes)
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
     if done is not None:
@@ -142,7 +121,7 @@ def publish_label_set(
         check_settled(current.labels.outcomes)
     progress(1, 3, "writing the label set")
     with ThreadPoolExecutor() as threads:
-        text = render_labels(current.labels, current.query_keys, current.video_keys)
+        text = label_file.render_labels(current.labels, current.query_keys, current.video_keys)
         # Threads can do this work during the next steps, because it does not use the database.
         packed = {"labels": _compressing(threads, text)}
         summary = threads.submit(summary_of, current, text)
@@ -186,18 +165,18 @@ def publish_label_set(
 
 @transaction.atomic
 def export_label_set(
-    *, label_set: LabelSet, format: str, by: Actor, options: ExportOptions = DEFAULT
+    *, label_set: LabelSet, format: str, by: Actor, options: exports.ExportOptions = exports.DEFAULT
 ) -> Iterator[bytes]:
     """Return a label set in a format of `exports.FORMATS`, as pieces of bytes.
 
     Raises `NotPermitted` if `by` may not export the labels. Raises `InvalidInput` for the reasons
     of `exports.open_export`.
     """
-    check_can_export(by, label_set.benchmark)
-    pieces = open_export(label_set, format, options)
-    if FORMATS[format].is_for_leads:
-        check_can_export_comments(by, label_set.benchmark)
-    after = {"format": format, "version": label_set.reference, **chosen_options(options)}
+    policies.check_can_export(by, label_set.benchmark)
+    pieces = exports.open_export(label_set, format, options)
+    if exports.FORMATS[format].is_for_leads:
+        policies.check_can_export_comments(by, label_set.benchmark)
+    after = {"format": format, "version": label_set.reference, **exports.chosen_options(options)}
     record(ReleaseAct.LABELS_EXPORTED, by=by, on=label_set, after=after)
     return pieces
 
@@ -207,12 +186,12 @@ def _judgment_texts(benchmark: Benchmark, current: CurrentLabels) -> tuple[bytes
     judgments = current.judgments
     people, person_of = numbered(judgments.annotators)
     # The secret is not stored, so that no one can link the annotators of two label sets.
-    names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
+    names = label_file.pseudonyms_of(people.tolist(), secrets.token_bytes(32))
     pseudonyms = [names[person] for person in people.tolist()], person_of
     codes, columns = judgments.codes[judgments.pair_of], judgment_columns(judgments)
-    order = order_of_judgments(codes, pseudonyms, columns["queue"])
+    order = label_file.order_of_judgments(codes, pseudonyms, columns["queue"])
     keys = current.query_keys, current.video_keys
-    text = render_judgments(codes, pseudonyms, columns, *keys, order)
+    text = label_file.render_judgments(codes, pseudonyms, columns, *keys, order)
     return text, _details_text(benchmark, judgments.ids[order].tolist())
 
 
@@ -220,12 +199,12 @@ def _details_text(benchmark: Benchmark, ids: list[int]) -> bytes:
     """Return the details file of these judgments, or no bytes if all campaigns are imported."""
     if all(campaign.is_imported for campaign in campaigns_of(benchmark)):
         return b""
-    lines = [NO_DETAILS] * len(ids)
+    lines = [label_file.NO_DETAILS] * len(ids)
     place = dict(zip(ids, range(len(ids)), strict=True))
     for pk, judged_at, seconds, guideline, missing in judgment_details(benchmark):
         if pk in place:
-            lines[place[pk]] = detail_line(judged_at, seconds, guideline, missing)
-    return render_details(lines)
+            lines[place[pk]] = label_file.detail_line(judged_at, seconds, guideline, missing)
+    return label_file.render_details(lines)
 
 
 def _checked_notes(notes: str) -> str:
@@ -238,7 +217,7 @@ def _checked_notes(notes: str) -> str:
 
 def _compressing(threads: ThreadPoolExecutor, text: bytes) -> list[Future[bytes]]:
     """Let threads compress a text, and return the future of each compressed piece."""
-    return [threads.submit(compress, piece) for piece in pieces_of(text)]
+    return [threads.submit(label_file.compress, piece) for piece in label_file.pieces_of(text)]
 
 
 def _save(stem: str, packed: Mapping[str, list[Future[bytes]]]) -> dict[str, str]:

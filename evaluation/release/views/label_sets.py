@@ -9,14 +9,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from rest_framework.exceptions import ValidationError
 
+from evaluation.release import policies
 from evaluation.release.exports import FORMATS, ExportOptions, file_stem
 from evaluation.release.forms import PublishForm
-from evaluation.release.policies import (
-    can_evaluate,
-    can_see_scores,
-    check_can_evaluate,
-    check_can_publish_labels,
-)
 from evaluation.release.selectors import benchmark_outcomes, get_label_set
 from evaluation.release.selectors.proposals import propose_from_draft
 from evaluation.release.serializers import read_options
@@ -29,11 +24,11 @@ from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only
 from pooling.policies import benchmarks_seen_by
 
 
-@only_for(can_see_scores, FORM_METHODS)
+@only_for(policies.can_see_scores, FORM_METHODS)
 def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
     """Show the counts and the number of the next label set, or start the job that publishes it."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_publish_labels(request.user, benchmark)
+    policies.check_can_publish_labels(request.user, benchmark)
     outcomes = benchmark_outcomes(benchmark)
     proposal = propose_from_draft(benchmark)
     form = PublishForm(**form_data(request), counts=outcomes.counts, proposal=proposal)
@@ -50,18 +45,18 @@ def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "evaluation/release/publish.html", context, status=status)
 
 
-@only_for(can_evaluate, POST)
+@only_for(policies.can_evaluate, POST)
 def draft_make(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     job = begin_draft(benchmark=benchmark, by=cast(User, request.user))
     return show_job(request, job)
 
 
-@only_for(can_see_scores, POST)
+@only_for(policies.can_see_scores, POST)
 def label_set_verify(request: HttpRequest, key: str, version: str) -> HttpResponse:
     """Start the job that rebuilds the files of a label set and compares their bytes."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_evaluate(cast(User, request.user), benchmark)
+    policies.check_can_evaluate(cast(User, request.user), benchmark)
     found = get_label_set(benchmark, version)
     return start_job(
         request,
@@ -72,7 +67,7 @@ def label_set_verify(request: HttpRequest, key: str, version: str) -> HttpRespon
     )
 
 
-@only_for(can_see_scores)
+@only_for(policies.can_see_scores)
 def label_set_export(request: HttpRequest, key: str, version: str, format: str) -> HttpResponseBase:
     """Return a label set as a file. Permission is checked at each download."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -8,25 +8,8 @@ from django.shortcuts import get_object_or_404, render
 from evaluation.models import LabelSet
 from evaluation.release.exports import formats_for
 from evaluation.release.policies import can_evaluate, can_see_scores
-from evaluation.scores.forms import (
-    JUDGED,
-    RUN,
-    TABLE_MEASURES,
-    EvaluateForm,
-    ResultsForm,
-)
+from evaluation.scores import forms, tables
 from evaluation.scores.selectors import stored_corrections, stored_scores
-from evaluation.scores.tables import (
-    ResultRow,
-    mark_best,
-    mark_ranks,
-    ranking_measure,
-    result_order,
-    result_rows,
-    results_csv,
-    results_json,
-    sort_rows,
-)
 from hearth.jobs.views import start_job
 from hearth.shared.downloads import download_csv, download_json
 from hearth.shared.errors import InvalidInput
@@ -41,9 +24,9 @@ from pooling.selectors.runs import find_runs, withdrawn_runs
 def results(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form, rows = _requested_results(request, benchmark)
-    order = result_order(form.cleaned_data["sort"])
-    mark_best(rows)
-    mark_ranks(rows, ranking_measure(order.key))
+    order = tables.result_order(form.cleaned_data["sort"])
+    tables.mark_best(rows)
+    tables.mark_ranks(rows, tables.ranking_measure(order.key))
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -53,10 +36,10 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
         "labels": form.cleaned_data["labels"],
         "direction": form.cleaned_data["direction"],
         "directions": form.directions,
-        "rows": sort_rows(rows, order),
+        "rows": tables.sort_rows(rows, order),
         "corrections": rows[0].corrections if rows else None,
         "heads": order.heads,
-        "judged_column": JUDGED,
+        "judged_column": forms.JUDGED,
         "export_formats": formats_for(request.user, benchmark),
         "withdrawn": withdrawn_runs(benchmark),
         "unscored": [row.run.name for row in rows if not row.is_scored],
@@ -69,22 +52,24 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
 def results_download(request: HttpRequest, key: str, format: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form, rows = _requested_results(request, benchmark)
-    rows = sort_rows(rows, result_order(RUN))
+    rows = tables.sort_rows(rows, tables.result_order(forms.RUN))
     name = f"{benchmark.key}-results-{_labels_name(form.label_set, form.labels_only)}"
     if form.cleaned_data["direction"] != Direction.TEXT_TO_VIDEO:
         name += f"-{form.cleaned_data['direction']}"
     if format == "csv":
-        return download_csv(results_csv(rows, form.label_set, form.labels_only), name)
+        return download_csv(tables.results_csv(rows, form.label_set, form.labels_only), name)
     if format == "json":
-        return download_json(results_json(benchmark, rows, form.label_set, form.labels_only), name)
+        return download_json(
+            tables.results_json(benchmark, rows, form.label_set, form.labels_only), name
+        )
     raise Http404
 
 
 def _requested_results(
     request: HttpRequest, benchmark: Benchmark
-) -> tuple[ResultsForm, list[ResultRow]]:
+) -> tuple[forms.ResultsForm, list[tables.ResultRow]]:
     runs = find_runs(benchmark)
-    form = ResultsForm(
+    form = forms.ResultsForm(
         request.GET,
         label_sets=list(LabelSet.objects.filter(benchmark=benchmark)),
         directions={run.direction for run in runs},
@@ -96,13 +81,13 @@ def _requested_results(
         if form.label_set is None
         else stored_scores(benchmark, form.label_set, labels_only=form.labels_only)
     )
-    rows = result_rows(
+    rows = tables.result_rows(
         [run for run in runs if run.direction == form.cleaned_data["direction"]],
         original,
         labelled,
         by_labels=form.label_set is not None,
         corrections=stored_corrections(
-            form.label_set, TABLE_MEASURES, labels_only=form.labels_only
+            form.label_set, forms.TABLE_MEASURES, labels_only=form.labels_only
         ),
     )
     return form, rows
@@ -117,7 +102,9 @@ def _labels_name(label_set: LabelSet | None, labels_only: bool) -> str:
 @only_for(can_evaluate, POST)
 def evaluate(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    form = EvaluateForm(request.POST, label_sets=list(LabelSet.objects.filter(benchmark=benchmark)))
+    form = forms.EvaluateForm(
+        request.POST, label_sets=list(LabelSet.objects.filter(benchmark=benchmark))
+    )
     if not form.is_valid():
         raise InvalidInput("There is no such label set.")
     labels, labels_only = form.cleaned_data["labels"], form.cleaned_data["only"]

@@ -10,15 +10,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from hearth.accounts import selectors
 from hearth.accounts.acts import AccountAct
 from hearth.accounts.models import INVITATION_DAYS, Invitation, User
 from hearth.accounts.policies import check_can_give, check_is_active
 from hearth.accounts.roles import EVERYWHERE, Role
-from hearth.accounts.selectors import (
-    hash_of_token,
-    needs_consent,
-    open_invitations,
-)
 from hearth.accounts.services.consent import give_consent
 from hearth.accounts.services.people import add_person
 from hearth.accounts.services.roles import set_role
@@ -51,7 +47,7 @@ def invite(
         raise InvalidInput("The role of admin applies to all benchmarks.")
     token = secrets.token_urlsafe(TOKEN_BYTES)
     invitation = Invitation.objects.create(
-        token_sha256=hash_of_token(token),
+        token_sha256=selectors.hash_of_token(token),
         role=role,
         scope=scope,
         note=note,
@@ -69,7 +65,7 @@ def revoke_invitation(*, invitation: Invitation, by: User) -> None:
     Raises `Conflict` if it is no longer open.
     """
     check_can_give(by, invitation.role, invitation.scope)
-    if not open_invitations().filter(pk=invitation.pk).update(revoked_at=Now()):
+    if not selectors.open_invitations().filter(pk=invitation.pk).update(revoked_at=Now()):
         raise Conflict("The invitation is no longer open.")
     record(AccountAct.INVITATION_REVOKED, by=by, on=invitation)
 
@@ -110,10 +106,10 @@ def _use(invitation: Invitation, person: User, consent: int | None) -> None:
 
     If two people use the invitation at the same time, the conditional update succeeds for only one.
     """
-    still_open = open_invitations().filter(pk=invitation.pk)
+    still_open = selectors.open_invitations().filter(pk=invitation.pk)
     if not still_open.update(accepted_by=person, accepted_at=Now()):
         raise NotFound("This invitation cannot be used.")
     record(AccountAct.INVITATION_ACCEPTED, by=person, on=invitation)
-    if needs_consent(person):
+    if selectors.needs_consent(person):
         give_consent(by=person, version=consent or 0)
     set_role(person, Role(invitation.role), invitation.scope, invitation.made_by)

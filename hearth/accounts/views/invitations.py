@@ -13,15 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from hearth.accounts import services
+from hearth.accounts import selectors, services
 from hearth.accounts.forms import ConsentForm, JoinForm
 from hearth.accounts.models import Invitation, User
-from hearth.accounts.selectors import (
-    find_open_invitation,
-    hash_of_token,
-    needs_consent,
-    newest_consent_text,
-)
 from hearth.shared.errors import Conflict, InvalidInput, NotFound
 from hearth.shared.language import translated
 from hearth.shared.pages import FORM_METHODS, form_data, form_status
@@ -39,7 +33,7 @@ def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
 
     The session stores the hash of the token, so that no later request puts the token into a log.
     """
-    found = find_open_invitation(hash_of_token(token))
+    found = selectors.find_open_invitation(selectors.hash_of_token(token))
     if found is None:
         return _cannot_be_used(request)
     request.session[INVITATION] = found.token_sha256
@@ -52,7 +46,7 @@ def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 def invitation(request: HttpRequest) -> HttpResponse:
     """Let a visitor make an account with the role, or let a signed-in person accept the role."""
-    found = find_open_invitation(request.session.get(INVITATION, ""))
+    found = selectors.find_open_invitation(request.session.get(INVITATION, ""))
     if found is None:
         return _cannot_be_used(request)
     try:
@@ -67,7 +61,7 @@ def invitation(request: HttpRequest) -> HttpResponse:
 
 
 def _join(request: HttpRequest, found: Invitation) -> HttpResponse:
-    text = newest_consent_text()
+    text = selectors.newest_consent_text()
     form = JoinForm(**form_data(request), text=text)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
@@ -93,7 +87,7 @@ def _join(request: HttpRequest, found: Invitation) -> HttpResponse:
 
 def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
     person = cast(User, request.user)
-    text = newest_consent_text() if needs_consent(person) else None
+    text = selectors.newest_consent_text() if selectors.needs_consent(person) else None
     form = ConsentForm(**form_data(request), text=text)
     if request.method == "POST" and form.is_valid():
         services.accept_invitation(invitation=found, by=person, consent=form.agreed_version)

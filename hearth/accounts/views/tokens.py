@@ -16,24 +16,17 @@ from hearth.accounts import services
 from hearth.accounts.forms import TokenForm
 from hearth.accounts.models import TOKENS, ApiToken, User
 from hearth.accounts.policies import is_active
+from hearth.shared import pages
 from hearth.shared.errors import Conflict
 from hearth.shared.language import translated_for_annotators
-from hearth.shared.pages import (
-    FORM_METHODS,
-    POST,
-    form_data,
-    form_status,
-    only_for,
-    redirect_to_sign_in,
-)
 
 
 @translated_for_annotators
-@only_for(is_active, FORM_METHODS)
+@pages.only_for(is_active, pages.FORM_METHODS)
 def tokens(request: HttpRequest) -> HttpResponse:
     """List a person's API tokens, and create new ones. A new token is shown only once."""
     person = cast(User, request.user)
-    form, made = TokenForm(**form_data(request)), None
+    form, made = TokenForm(**pages.form_data(request)), None
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
@@ -45,12 +38,12 @@ def tokens(request: HttpRequest) -> HttpResponse:
         else:
             form = TokenForm()
     context = {"tokens": ApiToken.objects.filter(user=person), "made": made, "form": form}
-    status = 200 if made else form_status(request)
+    status = 200 if made else pages.form_status(request)
     return render(request, "people/tokens.html", context, status=status)
 
 
 @translated_for_annotators
-@only_for(is_active, POST)
+@pages.only_for(is_active, pages.POST)
 def token_revoke(request: HttpRequest, public_id: int) -> HttpResponse:
     services.revoke_token(token_id=TOKENS.key_of(public_id), by=cast(User, request.user))
     messages.success(request, _("The token is revoked and no longer works."))
@@ -61,5 +54,5 @@ def token_revoke(request: HttpRequest, public_id: int) -> HttpResponse:
 def api_docs(request: HttpRequest) -> HttpResponseBase:
     """Show the documentation of the API. Swagger UI generates it from the schema."""
     if not (settings.PUBLIC_SITE or request.user.is_authenticated):
-        return redirect_to_sign_in(request)
+        return pages.redirect_to_sign_in(request)
     return render(request, "api_docs.html")

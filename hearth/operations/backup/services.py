@@ -20,6 +20,7 @@ from hearth.accounts.actors import Actor
 from hearth.accounts.policies import check_can_administer
 from hearth.audit.services import record
 from hearth.operations.acts import OperationAct
+from hearth.operations.backup import contents, databases
 from hearth.operations.backup.archive import (
     MANIFEST,
     ArchiveWriter,
@@ -27,20 +28,6 @@ from hearth.operations.backup.archive import (
     read_archive,
     verify_archive,
     write_archive,
-)
-from hearth.operations.backup.contents import (
-    Query,
-    StoredFile,
-    applied_migrations,
-    count_rows,
-    named_files,
-)
-from hearth.operations.backup.databases import (
-    Dump,
-    dump_database,
-    has_rows,
-    member_of_engine,
-    restore_database,
 )
 from hearth.operations.models import Operation, OperationKind
 from hearth.operations.records import recorded
@@ -139,7 +126,7 @@ def _fill(
     # The dump is in the folder of the archive, because /tmp may be too small for a database.
     with (
         tempfile.TemporaryDirectory(prefix=".hearth-backup-", dir=folder) as work,
-        dump_database(Path(work)) as dump,
+        databases.dump_database(Path(work)) as dump,
     ):
         progress(0, None, "counting rows")
         content = _content_of(dump)
@@ -166,18 +153,20 @@ def _fill(
 class _Content:
     rows: dict[str, int]
     migrations: list[str]
-    files: list[StoredFile]
+    files: list[contents.StoredFile]
 
 
-def _content_of(dump: Dump) -> _Content:
+def _content_of(dump: databases.Dump) -> _Content:
     return _Content(
-        count_rows(dump.query, dump.tables),
-        applied_migrations(dump.query),
-        named_files(dump.query),
+        contents.count_rows(dump.query, dump.tables),
+        contents.applied_migrations(dump.query),
+        contents.named_files(dump.query),
     )
 
 
-def _add_files(archive: ArchiveWriter, files: list[StoredFile], progress: Progress) -> list[str]:
+def _add_files(
+    archive: ArchiveWriter, files: list[contents.StoredFile], progress: Progress
+) -> list[str]:
     """Add the files. Return the files that no longer exist, by their names in the archive."""
     missing = []
     for number, file in enumerate(files):
@@ -226,7 +215,7 @@ def restore_backup(
     signed with it. After an error, the database stays as it was.
     """
     check_can_administer(by)
-    if not replace and has_rows():
+    if not replace and databases.has_rows():
         raise Conflict(
             "The database is not empty. Restore into an empty one, or replace all its rows with "
             "--replace."
@@ -239,7 +228,7 @@ def restore_backup(
         dump = Path(work) / "dump"
         _place_files(path, key_file, dump, progress)
         progress(0, None, "restoring the database")
-        restore_database(dump, lambda query: _check_rows(query, manifest))
+        databases.restore_database(dump, lambda query: _check_rows(query, manifest))
     pending = compare_migrations(manifest.migrations).missing
     facts = RestoreFacts(
         created_at=manifest.created_at,
@@ -284,7 +273,7 @@ def _check_fits(manifest: Manifest) -> None:
             f"The backup was made by a newer version ({manifest.version}): this one does not have "
             f"the migration {found.newer[0]}. Install that version, and restore with it."
         )
-    if member_of_engine() not in manifest.files:
+    if databases.member_of_engine() not in manifest.files:
         raise InvalidInput("The archive contains no database.")
 
 
@@ -294,9 +283,9 @@ def _check_stored_files(manifest: Manifest, replace: bool) -> None:
     `StoredFile.of_member` raises `InvalidInput` for a member outside the storages.
     """
     for member, entry in manifest.files.items():
-        if member == member_of_engine():
+        if member == databases.member_of_engine():
             continue
-        file = StoredFile.of_member(member)
+        file = contents.StoredFile.of_member(member)
         if not replace and file.sha256() not in ("", entry.sha256):
             raise Conflict(
                 f"{file.place} exists, but the backup has other content for it. Move it away, or "
@@ -311,15 +300,15 @@ def _place_files(path: Path, key_file: str, dump: Path, progress: Progress) -> N
             content = tar.extractfile(info)
             if info.name == MANIFEST or content is None:
                 continue
-            if info.name != member_of_engine():
-                StoredFile.of_member(info.name).write(content)
+            if info.name != databases.member_of_engine():
+                contents.StoredFile.of_member(info.name).write(content)
                 continue
             with dump.open("wb") as out:
                 shutil.copyfileobj(content, out, PIECE)
 
 
-def _check_rows(query: Query, manifest: Manifest) -> None:
-    found = count_rows(query, manifest.rows)
+def _check_rows(query: contents.Query, manifest: Manifest) -> None:
+    found = contents.count_rows(query, manifest.rows)
     for table, expected in manifest.rows.items():
         if found[table] != expected:
             raise InvalidInput(

@@ -12,19 +12,13 @@ import numpy as np
 
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Int64s
+from pooling.core.proxies import words
 from pooling.core.proxies.meteor import Synonyms, fill_meteor
 from pooling.core.proxies.parsing import ParsedCaption
 from pooling.core.proxies.senses import Senses
 from pooling.core.proxies.stop_words import StopWords
 from pooling.core.proxies.word_sets import Matrix, WordSets, fill_mean_iou
 from pooling.core.proxies.wordnet import WordNet
-from pooling.core.proxies.words import (
-    PERCENT,
-    Split,
-    bag_of_words,
-    parts_of_speech,
-    word_senses,
-)
 
 C = TypeVar("C", str, ParsedCaption)
 """What a proxy compares: texts, or captions with their verbs and nouns."""
@@ -87,8 +81,8 @@ class BoW(_SetProxy[str]):
     """IoU of the words."""
 
     stop_words: StopWords
-    split: Split = Split.SPACES
-    percent: int = PERCENT
+    split: words.Split = words.Split.SPACES
+    percent: int = words.PERCENT
 
     @property
     def options(self) -> Options:
@@ -100,7 +94,7 @@ class BoW(_SetProxy[str]):
         }
 
     def sets(self, groups: Groups[str]) -> Sequence[WordSets]:
-        return bag_of_words(groups, self.stop_words, split=self.split, percent=self.percent)
+        return words.bag_of_words(groups, self.stop_words, split=self.split, percent=self.percent)
 
 
 @dataclass(frozen=True)
@@ -108,7 +102,7 @@ class PoS(_SetProxy[ParsedCaption]):
     """Mean IoU of the verbs and of the nouns."""
 
     split_nouns: bool = False
-    percent: int = PERCENT
+    percent: int = words.PERCENT
 
     @property
     def options(self) -> Options:
@@ -119,7 +113,7 @@ class PoS(_SetProxy[ParsedCaption]):
         }
 
     def sets(self, groups: Groups[ParsedCaption]) -> Sequence[WordSets]:
-        return parts_of_speech(groups, split_nouns=self.split_nouns, percent=self.percent)
+        return words.parts_of_speech(groups, split_nouns=self.split_nouns, percent=self.percent)
 
 
 @dataclass(frozen=True)
@@ -127,7 +121,7 @@ class SYN(_SetProxy[ParsedCaption]):
     """Mean IoU of the senses of the verbs and of the nouns."""
 
     senses: Senses
-    percent: int = PERCENT
+    percent: int = words.PERCENT
 
     @property
     def options(self) -> Options:
@@ -138,7 +132,7 @@ class SYN(_SetProxy[ParsedCaption]):
         }
 
     def sets(self, groups: Groups[ParsedCaption]) -> Sequence[WordSets]:
-        return word_senses(groups, self.senses, percent=self.percent)
+        return words.word_senses(groups, self.senses, percent=self.percent)
 
 
 @dataclass(frozen=True)

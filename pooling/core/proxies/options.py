@@ -9,16 +9,10 @@ from pathlib import Path
 
 from hearth.shared.progress import Progress
 from pooling.core.arrays import Int64s
+from pooling.core.proxies import senses
 from pooling.core.proxies.compute import METEOR, SYN, BoW, Options, PoS, Proxy, compute
 from pooling.core.proxies.meteor import Synonyms
 from pooling.core.proxies.parsing import ParsedCaption, parse_captions
-from pooling.core.proxies.senses import (
-    ClassTable,
-    Lesk,
-    Senses,
-    lemma_of_tagger,
-    lemma_of_wordnet,
-)
 from pooling.core.proxies.stop_words import StopWords, spacy_stop_words
 from pooling.core.proxies.word_sets import Matrix
 from pooling.core.proxies.wordnet import DEBIAN, Part, WordNet
@@ -93,14 +87,16 @@ def _of_words(options: ProxyOptions) -> Proxy[ParsedCaption]:
     return SYN(_senses(options), options.percent)
 
 
-def _senses(options: ProxyOptions) -> Senses:
+def _senses(options: ProxyOptions) -> senses.Senses:
     if options.classes is None:
-        return Lesk.of(WordNet(options.wordnet))
+        return senses.Lesk.of(WordNet(options.wordnet))
     if options.lemmas_by_tagger:
-        return ClassTable(options.classes, lemma_of_tagger, "table of classes, lemmas by HanTa")
+        return senses.ClassTable(
+            options.classes, senses.lemma_of_tagger, "table of classes, lemmas by HanTa"
+        )
     wordnet = WordNet(options.wordnet)
     name = f"table of classes, lemmas of {wordnet.version}"
-    return ClassTable(options.classes, lemma_of_wordnet(wordnet), name)
+    return senses.ClassTable(options.classes, senses.lemma_of_wordnet(wordnet), name)
 
 
 def _look_up(

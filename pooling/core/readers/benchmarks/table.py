@@ -12,25 +12,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from hearth.shared.delimited import (
-    MARK,
-    delimiter_of,
-    filled_width,
-    heads_of,
-    looks_like,
-    stated_delimiter,
-)
+from hearth.shared import delimited
 from hearth.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import HEAD_BYTES, SourceFile, lines_of
 from pooling.core.problems import Problems
-from pooling.core.readers.benchmarks import TABLE, BenchmarkReader, Part
-from pooling.core.readers.benchmarks.captions import (
-    MAX_BYTES,
-    MAX_ROWS,
-    CaptionsBuilder,
-    CaptionsFile,
-)
+from pooling.core.readers.benchmarks import TABLE, BenchmarkReader, Part, captions
 from pooling.core.readers.benchmarks.joined import PLUS, Clips, Row, joined_rows
 from pooling.core.readers.benchmarks.json_lines import MAX_COLUMNS, JsonLines, json_object
 from pooling.core.readers.registry import Fit, Head
@@ -85,20 +72,22 @@ def table_head(head: bytes) -> TableHead:
 
     head: the first `HEAD_BYTES` of the file.
     """
-    text = head.decode("utf-8", "replace").lstrip(MARK)
+    text = head.decode("utf-8", "replace").lstrip(delimited.MARK)
     if len(head) == HEAD_BYTES:
         text = text[: text.rfind("\n") + 1] or text  # the last line may be incomplete
     if text.lstrip().startswith("{"):
         return _json_head(list(lines_of(text)))
-    stated, text = stated_delimiter(text)
-    delimiter = stated or delimiter_of(text)
+    stated, text = delimited.stated_delimiter(text)
+    delimiter = stated or delimited.delimiter_of(text)
     try:
         reader = csv.reader(lines_of(text), delimiter=delimiter)
-        records = list(islice((row for row in reader if filled_width(row)), PREVIEW_ROWS + 1))
+        records = list(
+            islice((row for row in reader if delimited.filled_width(row)), PREVIEW_ROWS + 1)
+        )
     except csv.Error:
         records = []
     header, *rows = records or [[]]
-    columns = heads_of(header)[:MAX_COLUMNS]
+    columns = delimited.heads_of(header)[:MAX_COLUMNS]
     return TableHead(
         TSV if delimiter == "\t" else CSV,
         delimiter,
@@ -107,7 +96,9 @@ def table_head(head: bytes) -> TableHead:
     )
 
 
-def read_table(file: SourceFile, columns: Mapping[str, str], problems: Problems) -> CaptionsFile:
+def read_table(
+    file: SourceFile, columns: Mapping[str, str], problems: Problems
+) -> captions.CaptionsFile:
     """Read a table with one row for each original positive of a caption.
 
     columns: the names of the columns `caption_id`, `caption` and `video_id` in this file; a column
@@ -126,7 +117,7 @@ def read_table(file: SourceFile, columns: Mapping[str, str], problems: Problems)
     source = file.source
     head = table_head(file.first_bytes())
     named = head.named(columns)
-    blocks = file.blocks(max_bytes=MAX_BYTES)
+    blocks = file.blocks(max_bytes=captions.MAX_BYTES)
     wanted = (KEY, TEXT, VIDEO) if KEY in named else (TEXT, VIDEO)
     parts = {column: head.parts_of(named.get(column, column), column) for column in wanted}
     names = [name for column in wanted for name in parts[column]]
@@ -142,12 +133,12 @@ def read_table(file: SourceFile, columns: Mapping[str, str], problems: Problems)
         rows = joined_rows(table, parts, clips, problems, source)
     if KEY not in named:
         rows = _with_keys(rows)
-    builder = CaptionsBuilder(source, problems)
+    builder = captions.CaptionsBuilder(source, problems)
     for number, (line, (key, text, video)) in enumerate(rows):
         if not number and KEY not in {**named, **columns}:
             _check_ids(head, names, source)
-        if number == MAX_ROWS:
-            raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)
+        if number == captions.MAX_ROWS:
+            raise InvalidInput(f"more than {captions.MAX_ROWS:,} rows", source=source, line=line)
         builder.add_row(line, key, text, video)
     if not len(builder) and not problems.number:
         raise InvalidInput("the file has a header but no caption", source=source, line=1)
@@ -162,7 +153,9 @@ def read_table(file: SourceFile, columns: Mapping[str, str], problems: Problems)
 def _check_ids(head: TableHead, used: Sequence[str], source: str) -> None:
     """Refuse a table in which a column of other ids would be ignored, and ids would be made."""
     for name in head.columns:
-        alike = any(looks_like(name, known) for known in KNOWN_NAMES[KEY] if len(known) > 3)
+        alike = any(
+            delimited.looks_like(name, known) for known in KNOWN_NAMES[KEY] if len(known) > 3
+        )
         of_other = _ID.fullmatch(name) and not _OF_VIDEOS.search(name)
         if name not in used and (alike or of_other):
             raise InvalidInput(

@@ -16,13 +16,7 @@ from hearth.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
-from pooling.core.readers.benchmarks import BenchmarkReader, Part
-from pooling.core.readers.benchmarks.captions import (
-    MAX_BYTES,
-    MAX_ROWS,
-    CaptionsBuilder,
-    CaptionsFile,
-)
+from pooling.core.readers.benchmarks import BenchmarkReader, Part, captions
 from pooling.core.readers.layouts import QRELS_LINE, grade_of
 from pooling.core.readers.registry import Fit, Head
 
@@ -38,7 +32,7 @@ MAX_TOPIC_LINES = 1_000
 
 def read_trec(
     files: Mapping[str, SourceFile], _: Mapping[str, str], problems: Problems
-) -> CaptionsFile:
+) -> captions.CaptionsFile:
     topics, qrels = files[TOPICS.name], files[QRELS.name]
     builder, sha256 = parse_topics(topics, problems)
     qrels_sha256, notes = add_qrels(qrels, builder, problems)
@@ -46,14 +40,14 @@ def read_trec(
     return builder.finish_files(notes, files=read)
 
 
-def parse_topics(file: SourceFile, problems: Problems) -> tuple[CaptionsBuilder, str]:
+def parse_topics(file: SourceFile, problems: Problems) -> tuple[captions.CaptionsBuilder, str]:
     """Read the topics as captions. Also return the hash of the content.
 
     The text of a `<top>` block is its title, or its description if it has no title. A topic without
     a number or a text is added to `problems`.
     """
-    blocks, source = file.blocks(max_bytes=MAX_BYTES), file.source
-    builder = CaptionsBuilder(source, problems)
+    blocks, source = file.blocks(max_bytes=captions.MAX_BYTES), file.source
+    builder = captions.CaptionsBuilder(source, problems)
     lines = enumerate(blocks.text_lines(), start=1)
     first = next(((line, text) for line, text in lines if text.strip()), None)
     if first is None:
@@ -61,8 +55,8 @@ def parse_topics(file: SourceFile, problems: Problems) -> tuple[CaptionsBuilder,
     rest = _followed_by(first, lines)
     topics = _blocks(rest, builder) if _TOP.match(first[1].strip()) else _rows(rest, builder)
     for line, key, text in topics:
-        if len(builder) == MAX_ROWS:
-            raise InvalidInput(f"more than {MAX_ROWS:,} topics", source=source, line=line)
+        if len(builder) == captions.MAX_ROWS:
+            raise InvalidInput(f"more than {captions.MAX_ROWS:,} topics", source=source, line=line)
         builder.add_query(line, key, text)
     return builder, blocks.sha256
 
@@ -75,7 +69,7 @@ def _followed_by(
 
 
 def _rows(
-    lines: Iterator[tuple[int, str]], builder: CaptionsBuilder
+    lines: Iterator[tuple[int, str]], builder: captions.CaptionsBuilder
 ) -> Iterator[tuple[int, str, str]]:
     for line, text in lines:
         if not text.strip():
@@ -116,7 +110,7 @@ class _Topic:
 
 
 def _blocks(
-    lines: Iterator[tuple[int, str]], builder: CaptionsBuilder
+    lines: Iterator[tuple[int, str]], builder: captions.CaptionsBuilder
 ) -> Iterator[tuple[int, str, str]]:
     topic: _Topic | None = None
     for line, text in lines:
@@ -139,7 +133,7 @@ def _blocks(
         builder.refuse("the topic has no </top>", topic.line)
 
 
-def _finished(topic: _Topic, builder: CaptionsBuilder) -> Iterator[tuple[int, str, str]]:
+def _finished(topic: _Topic, builder: captions.CaptionsBuilder) -> Iterator[tuple[int, str, str]]:
     key, text = topic.value("num"), topic.value("title") or topic.value("desc")
     if not key or not text:
         missing = "<num>" if not key else "<title> or <desc>"
@@ -149,7 +143,7 @@ def _finished(topic: _Topic, builder: CaptionsBuilder) -> Iterator[tuple[int, st
 
 
 def add_qrels(
-    file: SourceFile, builder: CaptionsBuilder, problems: Problems
+    file: SourceFile, builder: captions.CaptionsBuilder, problems: Problems
 ) -> tuple[str, list[str]]:
     """Add the pairs with a relevance above 0 as original positives.
 
@@ -157,7 +151,7 @@ def add_qrels(
     with an unknown topic, a repeated pair or a relevance that is not an integer are added to
     `problems`.
     """
-    blocks, source = file.blocks(max_bytes=MAX_BYTES), file.source
+    blocks, source = file.blocks(max_bytes=captions.MAX_BYTES), file.source
     seen: set[tuple[str, str]] = set()
     others = 0
     for line, text in enumerate(blocks.text_lines(), start=1):
@@ -167,8 +161,8 @@ def add_qrels(
         if fault := _qrels_fault(values, builder, seen):
             problems.add(fault, source, line)
             continue
-        if len(seen) == MAX_ROWS:
-            raise InvalidInput(f"more than {MAX_ROWS:,} rows", source=source, line=line)
+        if len(seen) == captions.MAX_ROWS:
+            raise InvalidInput(f"more than {captions.MAX_ROWS:,} rows", source=source, line=line)
         topic, _, video, relevance = values
         seen.add((topic, video))
         if (grade_of(relevance) or 0) > 0:
@@ -181,7 +175,7 @@ def add_qrels(
 
 
 def _qrels_fault(
-    values: list[str], builder: CaptionsBuilder, seen: set[tuple[str, str]]
+    values: list[str], builder: captions.CaptionsBuilder, seen: set[tuple[str, str]]
 ) -> str | None:
     if len(values) != _COLUMNS:
         return f"the line has {len(values)} columns instead of {_COLUMNS}"
