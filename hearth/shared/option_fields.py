@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -412,11 +412,18 @@ def serializer_field(
     return _one(declared, common)
 
 
+class _ChoiceField(serializers.ChoiceField):
+    """A field whose choices are looked up for each request."""
+
+    def __init__(self, choices: Callable[[], Mapping[str, str]], **options: Any) -> None:
+        super().__init__(choices=list(choices().items()), **options)
+
+
 def _one(declared: Declared, common: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
     option, kind = declared.option, declared.kind
-    if choices := declared.choices:
+    if declared.choices:
         common["allow_blank"] = declared.is_optional
-        return serializers.ChoiceField(choices=list(choices.items()), **common)
+        return _ChoiceField(lambda: declared.choices, **common)
     if kind is int:
         return serializers.IntegerField(min_value=option.low, max_value=option.high, **common)  # type: ignore[arg-type]
     if kind is float:
