@@ -18,6 +18,7 @@ from tests import factories
 from tests.e2e import rooms
 from tests.e2e.barriers import is_sound
 from tests.e2e.waiting import follow, wait_until
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -223,8 +224,8 @@ def test_a_double_click_answers_once_and_the_back_button_restores_the_room(
     # The two clicks begin 400 ms apart, which is longer than the time for which the room ignores
     # input after a new pair. The second click is ignored anyway, as part of a double click.
     relevant.click(click_count=2, delay=200)
+    assert wait_for(lambda: len(rooms.labels()) == 2)
     rooms.until_sent(page)
-    assert len(rooms.labels()) == 2
     rooms.settle(page)
     page.keyboard.down("k")
     rooms.settle(page)
