@@ -2,22 +2,16 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from annotation.models import (
-    Adjudication,
-    Annotator,
-    Campaign,
-    Guideline,
-    Judgment,
-    OrderingCaption,
-)
+from annotation.models import Adjudication, Annotator, Campaign, Guideline, Judgment
+from annotation.questions.packages import modules
 from hearth.shared.admin import ReadOnlyAdmin
 
 
 @admin.register(Campaign)
 class CampaignAdmin(ReadOnlyAdmin):
-    list_display = ["name", "kind", "pool", "state", "n_tasks", "created_at"]
+    list_display = ["name", "kind", "question", "pool", "state", "n_tasks", "created_at"]
     list_select_related = ["pool"]
-    list_filter = ["kind", "state"]
+    list_filter = ["kind", "question", "state"]
 
 
 @admin.register(Judgment)
@@ -42,8 +36,4 @@ class GuidelineAdmin(ReadOnlyAdmin):
     list_display = ["benchmark", "version", "created_at"]
 
 
-@admin.register(OrderingCaption)
-class OrderingCaptionAdmin(ReadOnlyAdmin):
-    list_display = ["task_id", "place", "level", "value", "query_id"]
-    list_filter = ["level"]
-    show_full_result_count = False
+list(modules("admin"))

@@ -15,13 +15,10 @@ class CampaignState(models.TextChoices):
 
 
 class CampaignKind(models.TextChoices):
+    """A training queue produces no results. It only prepares annotators for other campaigns."""
+
     JUDGING = "judging", "Judging"
     TRAINING = "training", "Training"
-    ORDERING = "ordering", "Ordering"
-
-
-# Campaigns of these kinds produce results. A training queue only prepares annotators for them.
-KINDS_WITH_RESULTS = [CampaignKind.JUDGING, CampaignKind.ORDERING]
 
 
 class Order(models.TextChoices):
@@ -145,4 +142,4 @@ class AnnotationAct(models.TextChoices):
     COMMENTED = "commented", "Comment on a training answer"
     RULINGS_DOWNLOADED = "rulings_downloaded", "Rulings downloaded"
     PEOPLE_DOWNLOADED = "people_downloaded", "Table of annotators downloaded"
-    ORDERS_DOWNLOADED = "orders_downloaded", "Orders of captions downloaded"
+    ANSWERS_DOWNLOADED = "orders_downloaded", "Answers of a study downloaded"

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.dispatch import receiver
 
 from annotation.enums import CampaignState
-from annotation.models import GoldCaption, GoldItem, JudgmentTask, OrderingCaption
+from annotation.models import GoldItem, JudgmentTask
 from hearth.accounts.models import User
 from hearth.accounts.signals import person_deactivated, person_erased, role_withdrawn
 from hearth.shared.bulk import IntArray, read_columns
@@ -93,20 +93,4 @@ def captions_of_gold_items(benchmark: Benchmark, **_: Any) -> IntArray:
     """Return the numbers of the captions of gold items, retired ones included."""
     gold = GoldItem.objects.filter(benchmark=benchmark, query__isnull=False).order_by()
     (numbers,) = read_columns(gold, "query__number")
-    return numbers
-
-
-@receiver(judged_captions)
-def captions_of_control_orders(benchmark: Benchmark, **_: Any) -> IntArray:
-    """Return the numbers of the captions of control orders, retired ones included."""
-    gold = GoldCaption.objects.filter(item__benchmark=benchmark).order_by()
-    (numbers,) = read_columns(gold, "query__number")
-    return numbers
-
-
-@receiver(judged_captions)
-def captions_of_ordering_studies(benchmark: Benchmark, **_: Any) -> IntArray:
-    """Return the numbers of the captions that people put in order."""
-    ordered = OrderingCaption.objects.filter(query__benchmark=benchmark).order_by().distinct()
-    (numbers,) = read_columns(ordered, "query__number")
     return numbers

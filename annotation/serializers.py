@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.urls import reverse
 from rest_framework import serializers
 
 from annotation.core.elements import split_elements
-from annotation.core.orderings import CAPTIONS, order_of_number
-from annotation.models import Assignment, Campaign, Escalation, Judgment, OrderingCaption
+from annotation.models import Assignment, Campaign, Escalation, Judgment
+from annotation.questions.kind import QuestionKind, kinds
 from annotation.services import CLAIM_MAX
 from hearth.shared.public_id_fields import PublicIdField
+from pooling.models import Video
 from pooling.selectors.media import playable_address
 
 # One day. A longer time on one pair cannot be the time of judging it.
@@ -40,53 +42,30 @@ class ReleaseSerializer(serializers.Serializer[dict[str, Any]]):
     )
 
 
-class PlacedCaptionSerializer(serializers.ModelSerializer[OrderingCaption]):
-    """A caption of an ordering study, without its level and value by the proxy."""
-
-    text = serializers.CharField(source="query.text")
-
-    class Meta:
-        model = OrderingCaption
-        fields = ["place", "text"]
+def kinds_shown(campaign: Campaign | None) -> Iterable[QuestionKind]:
+    """Return the kind of the campaign. The OpenAPI schema has no campaign, and lists all kinds."""
+    return kinds().values() if campaign is None else [campaign.question_kind]
 
 
-class PlacesField(serializers.ListField):
-    """An order of five captions: their places on the screen, most similar caption first.
-
-    An order is stored as a number, see `order_of_number`.
-    """
-
-    child = serializers.IntegerField(min_value=0, max_value=CAPTIONS - 1)
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options, min_length=CAPTIONS, max_length=CAPTIONS)
-
-    def to_representation(self, number: int) -> list[int]:  # type: ignore[override]
-        return list(order_of_number(number))
+def answer_fields(kinds_here: Iterable[QuestionKind], of: str = "") -> dict[str, Any]:
+    """Return the fields of answers to these kinds. of: see `QuestionKind.answer_fields`."""
+    return {name: field for kind in kinds_here for name, field in kind.answer_fields(of).items()}
 
 
-class CampaignFields(serializers.Serializer[Any]):
-    """Base of responses that have either the fields of pairs or those of ordering studies.
-
-    The campaign is in the context. The OpenAPI schema has no campaign and lists all fields.
-    """
-
-    OF_PAIRS = frozenset({"caption", "label"})
-    OF_ORDERINGS = frozenset({"captions", "places"})
-
-    def get_fields(self) -> dict[str, Any]:
-        fields = super().get_fields()
-        campaign: Campaign | None = self.context.get("campaign")
-        if campaign is None:
-            return fields
-        others = self.OF_PAIRS if campaign.is_ordering else self.OF_ORDERINGS
-        return {name: field for name, field in fields.items() if name not in others}
+def with_own(fields: dict[str, Any], own: dict[str, Any], *, after: str) -> dict[str, Any]:
+    """Return the fields with those of the kinds after one of them."""
+    found: dict[str, Any] = {}
+    for name, field in fields.items():
+        found[name] = field
+        if name == after:
+            found |= own
+    return found
 
 
-class ItemSerializer(CampaignFields, serializers.ModelSerializer[Assignment]):
+class ItemSerializer(serializers.ModelSerializer[Assignment]):
     """A pair as the annotator sees it: its caption and its video.
 
-    In an ordering study, it is a video with five captions, in the order of their places.
+    In a study, the kind of its question adds other fields than the caption.
 
     It contains nothing that could influence the answer: no system, rank, proxy or answer of other
     annotators. It does not contain the keys of captions and videos either, because in many data
@@ -94,21 +73,17 @@ class ItemSerializer(CampaignFields, serializers.ModelSerializer[Assignment]):
     """
 
     assignment = PublicIdField(ASSIGNMENT, source="pk")
-    caption = serializers.CharField(
-        source="task.query.text", required=False, help_text="missing in ordering studies"
-    )
-    captions = PlacedCaptionSerializer(
-        source="task.captions_to_order",
-        many=True,
-        required=False,
-        help_text="only in ordering studies: the five captions to put in order",
-    )
     video = serializers.SerializerMethodField()
     poster = serializers.SerializerMethodField()
 
     class Meta:
         model = Assignment
-        fields = ["assignment", "caption", "captions", "video", "poster"]
+        fields = ["assignment", "video", "poster"]
+
+    def get_fields(self) -> dict[str, Any]:
+        kinds_here = kinds_shown(self.context.get("campaign"))
+        own = {name: field for kind in kinds_here for name, field in kind.item_fields().items()}
+        return with_own(super().get_fields(), own, after="assignment")
 
     def to_representation(self, assignment: Assignment) -> dict[str, Any]:
         """Add the caption's elements and the contact sheet if the campaign uses them."""
@@ -117,16 +92,19 @@ class ItemSerializer(CampaignFields, serializers.ModelSerializer[Assignment]):
         if campaign.checklist:
             shown["elements"] = split_elements(assignment.task.query.text)
         if campaign.contact_sheet:
-            video = assignment.task.video
-            shown["sheet"] = reverse("video-sheet", args=[video.public_id]) if video.sheet else None
+            shown["sheet"] = _address("video-sheet", assignment.task.video, "sheet")
         return shown
 
     def get_video(self, assignment: Assignment) -> str | None:
         return playable_address(assignment.task.video)
 
     def get_poster(self, assignment: Assignment) -> str | None:
-        video = assignment.task.video
-        return reverse("video-poster", args=[video.public_id]) if video.poster else None
+        return _address("video-poster", assignment.task.video, "poster")
+
+
+def _address(page: str, video: Video | None, picture: str) -> str | None:
+    has_picture = video is not None and getattr(video, picture)
+    return reverse(page, args=[video.public_id]) if video and has_picture else None
 
 
 class ViewingSerializer(serializers.Serializer[dict[str, Any]]):
@@ -162,7 +140,7 @@ class ViewingSerializer(serializers.Serializer[dict[str, Any]]):
 
 
 class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
-    """One answer: a label, or in an ordering study the places of the captions.
+    """One answer: a label, or in a study what the kind of its question asks for.
 
     `client_key` is a UUID that the client chooses for the answer. If the same answer is sent again
     with the same key, it is not stored a second time.
@@ -179,15 +157,6 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
         allow_null=True,
         help_text="client_key of the answer that this one replaces; if you have replaced that "
         "answer elsewhere since, this one is refused",
-    )
-    # The base class has an attribute of this name, which REST framework uses for forms.
-    label = serializers.IntegerField(  # type: ignore[assignment]
-        min_value=0, max_value=100, required=False, help_text="required, except in ordering studies"
-    )
-    places = PlacesField(
-        required=False,
-        help_text="required in ordering studies, instead of `label`: the places of the captions, "
-        "each once, most similar caption first",
     )
     client_key = serializers.UUIDField()
     guideline = serializers.IntegerField(
@@ -210,6 +179,11 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
         help_text="elements of the caption that are missing in the video",
     )
 
+    def get_fields(self) -> dict[str, Any]:
+        return with_own(
+            super().get_fields(), answer_fields(kinds().values()), after="corrected_key"
+        )
+
 
 class EscalationSerializer(serializers.ModelSerializer[Escalation]):
     """An escalation: "unsure" with a reason for a lead, or a video that cannot play."""
@@ -230,48 +204,37 @@ class WithdrawalSerializer(serializers.Serializer[dict[str, Any]]):
 class PastItemSerializer(ItemSerializer):
     """A pair that you have judged, with your answer, which you can correct."""
 
-    label = serializers.IntegerField(  # type: ignore[assignment]
-        source="own_label", required=False, help_text="missing in ordering studies"
-    )
-    places = PlacesField(
-        source="own_label", required=False, help_text="only in ordering studies: your order"
-    )
-    client_key = serializers.UUIDField(source="own_key")
+    client_key = serializers.UUIDField(source="own.client_key")
 
     class Meta(ItemSerializer.Meta):
-        fields = [*ItemSerializer.Meta.fields, "label", "places", "client_key"]
+        fields = [*ItemSerializer.Meta.fields, "client_key"]
+
+    def get_fields(self) -> dict[str, Any]:
+        own = answer_fields(kinds_shown(self.context.get("campaign")), "own.")
+        return with_own(super().get_fields(), own, after="poster")
 
 
-class StoredJudgmentSerializer(CampaignFields, serializers.ModelSerializer[Judgment]):
+class StoredJudgmentSerializer(serializers.ModelSerializer[Judgment]):
     """A stored answer. The response is the same each time the answer is sent."""
 
     id = PublicIdField(JUDGMENT, read_only=True)
-    label = serializers.IntegerField(  # type: ignore[assignment]
-        required=False, help_text="missing in ordering studies"
-    )
-    places = PlacesField(
-        source="label", required=False, help_text="only in ordering studies: your order"
-    )
 
     class Meta:
         model = Judgment
-        fields = ["id", "label", "places", "client_key"]
+        fields = ["id", "client_key"]
 
-
-class FeedbackSerializer(serializers.ModelSerializer[Judgment]):
-    """Feedback on an answer in training."""
-
-    relevant = serializers.BooleanField(source="task.gold.is_relevant")
-    explanation = serializers.CharField(source="task.gold.explanation")
-
-    class Meta:
-        model = Judgment
-        fields = ["is_right", "relevant", "explanation"]
+    def get_fields(self) -> dict[str, Any]:
+        own = answer_fields(kinds_shown(self.context.get("campaign")))
+        return with_own(super().get_fields(), own, after="id")
 
 
 class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     benchmark = serializers.CharField(source="benchmark.key")
+    kind = serializers.SerializerMethodField()
 
     class Meta:
         model = Campaign
         fields = ["id", "name", "benchmark", "kind", "state", "scale"]
+
+    def get_kind(self, campaign: Campaign) -> str:
+        return campaign.kind if campaign.is_training else campaign.question_kind.campaigns

@@ -190,7 +190,7 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
 
 
 def answers_withdrawn(job: Job, made: dict[str, Any]) -> Outcome:
-    item = "video" if made.get("is_ordering") else "pair"
+    item = made.get("item", "pair")
     judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], item)
     text = "{} of <code>{}</code> {} withdrawn. The {} of {} {} recomputed.{}"
     kept = ""
@@ -215,7 +215,7 @@ def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
     )
     return {
         "campaign": done.campaign_id,
-        "is_ordering": done.campaign.is_ordering,
+        "item": done.campaign.question_kind.words.item,
         "pseudonym": done.annotator.pseudonym,
         "judgments": done.judgments,
         "tasks": done.tasks,

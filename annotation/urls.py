@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from django.urls import include, path
+
+from annotation.questions.packages import modules
 from annotation.views import (
     campaigns,
     gold,
@@ -7,7 +10,6 @@ from annotation.views import (
     invitations,
     judgments,
     me,
-    orderings,
     people,
     pools,
     training,
@@ -15,13 +17,14 @@ from annotation.views import (
 from hearth.shared.addresses import addresses
 
 urlpatterns = [
+    # The pages of the kinds of questions
+    *(path("", include(module)) for module in modules("urls")),
     *addresses(
         "benchmarks/<str:key>/",
         [
             ("pools/new/", pools.pool_build),
             ("pools/new/<uuid:pk>/", pools.pool_preview),
             ("campaigns/new/", campaigns.campaign_open),
-            ("orderings/new/", orderings.ordering_open),
             ("judgments/new/", judgments.judgments_upload),
             ("judgments/plan/<uuid:pk>/", judgments.judgments_plan),
             ("guidelines/", guidelines.guidelines),
@@ -29,7 +32,6 @@ urlpatterns = [
             ("guidelines/<int:version>/", guidelines.guidelines, "guideline"),
             ("gold/", gold.gold),
             ("gold/new/", gold.gold_upload),
-            ("gold/orders/new/", gold.gold_order),
             ("gold/pair/", gold.gold_pair),
             ("gold/<int:pk>/", gold.gold_item),
             ("training/", training.training),

@@ -23,19 +23,18 @@ from django.db import connection
 
 from annotation.enums import GoldUse, Joining, Scale
 from annotation.models import Annotator, Assignment, Campaign, Judgment
+from annotation.questions.order.study import StudyOptions, open_ordering_study
 from annotation.serializers import ASSIGNMENT
 from annotation.services import (
     Answer,
     ImportedJudgments,
     Policy,
-    StudyOptions,
     Submitted,
     annotator_for,
     claim_assignments,
     import_gold,
     import_judgments,
     open_campaign,
-    open_ordering_study,
     open_training,
     submit_judgment,
 )
@@ -327,7 +326,7 @@ def submit_order(
     return submit_judgment(
         assignment_id=assignment.pk,
         annotator=assignment.annotator,
-        answer=Answer(places=[places[level] for level in levels], **options),
+        answer=Answer(payload={"places": [places[level] for level in levels]}, **options),
     )
 
 

@@ -238,7 +238,7 @@ def test_create_ordering_study(tmp_path: Path, manage: Manage, fail: Fail) -> No
         "requested": 1,
         "labels": 2,
     }
-    assert (study.levels, study.labels_each, study.seed) == ("values", 2, 4)
+    assert (study.options["levels"], study.labels_each, study.seed) == ("values", 2, 4)
     missing = ("create_ordering_study", "tiny", "--proxy", "other")
     assert "There is no proxy 'other'" in fail(*missing)
     assert "by 2 to 99 people, not 1" in fail(*words, "--labels", "1")

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 from django.urls import get_resolver
 
+from annotation.questions.order.study import NewStudy
 from annotation.services import CampaignOptions, ImportGold, ImportJudgments
 from config.interfaces import CLIENT, COMMANDS, client_source, commands_document
 from evaluation.release.exports import ExportOptions
@@ -42,6 +43,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     ProxyRequest: ("ProxyForm", "ProxyRequest", "compute_proxy", "compute_proxy"),
     ProxyUpload: ("MatrixForm", "Matrix", "import_proxy", ""),
     PublicPageFields: ("PublicPageForm", "PublicPage", "public_page", ""),
+    NewStudy: ("NewStudyForm", "", "create_ordering_study", ""),
     PublishOptions: ("PublishForm", "Publish", "publish_labels", "publish_labels"),
     RunFields: ("RunForm", "RunFields", "", ""),
     ScoreRun: ("RunScoringForm", "RunForScoring", "", ""),

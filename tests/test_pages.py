@@ -432,7 +432,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("campaign-state", "POST", "/campaigns/{campaign}/state/", (OUT, NONE, 403, 400, 400)),
     ("campaign-state", "GET", "/campaigns/{campaign}/state/", (OUT, NONE, 405, 405, 405)),
     ("campaign-csv", "GET", "/campaigns/{campaign}/csv/", (OUT, NONE, IN, IN, IN)),
-    ("campaign-orders", "GET", "/campaigns/{campaign}/orders/csv/", (OUT, NONE, NONE, NONE, NONE)),
+    ("campaign-answers", "GET", "/campaigns/{campaign}/orders/csv/", (OUT, NONE, NONE, NONE, NONE)),
     ("campaign-compute", "POST", "/campaigns/{campaign}/compute/", (OUT, NONE, OUT, OUT, OUT)),
     ("campaign-compute", "GET", "/campaigns/{campaign}/compute/", (OUT, NONE, 405, 405, 405)),
     ("campaign-people", "GET", "/campaigns/{campaign}/people/", (OUT, NONE, NONE, IN, IN)),

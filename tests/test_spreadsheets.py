@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotation.core.control_order_file import parse_control_orders
 from annotation.core.names import read_names
 from annotation.core.readers.gold import parse_gold
 from annotation.core.readers.judgments import JudgmentsOf, parse_judgments
+from annotation.questions.order.gold_file import parse_control_orders
 from hearth.accounts.invitation_lists import ListedPerson, read_people
 from hearth.shared.errors import InvalidInput
 from pooling.core.lines import SourceFile, TextBlocks

@@ -26,7 +26,8 @@ from django.utils import translation
 from annotation.core.keys import NAMED, STEPS
 from annotation.enums import CampaignState, GoldUse
 from annotation.models import Campaign, Membership
-from annotation.questions.rooms import ROOMS, all_actions
+from annotation.questions.kind import kinds
+from annotation.questions.rooms import all_actions
 from annotation.services import Gold, add_gold, annotator_for, open_training, pause_member
 from annotation.texts import ROOM_TEXTS, action_text, key_text, typed_key
 from hearth.accounts.actors import OPERATOR
@@ -138,7 +139,7 @@ def test_the_compiled_file_matches_its_source() -> None:
 
 
 def test_the_room_page_has_all_texts_of_its_scripts() -> None:
-    texts = {*ROOM_TEXTS, *(text for room in ROOMS.values() for text in room.script_texts)}
+    texts = {*ROOM_TEXTS, *(text for kind in kinds().values() for text in kind.room.script_texts)}
     assert {(None, (text,)) for text in texts} == keys_of(script_texts())
 
 

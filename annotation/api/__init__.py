@@ -34,7 +34,6 @@ from annotation.serializers import (
     CampaignSerializer,
     ClaimSerializer,
     EscalationSerializer,
-    FeedbackSerializer,
     ItemSerializer,
     JudgmentSerializer,
     PastItemSerializer,
@@ -152,8 +151,7 @@ class CampaignDetail(APIView):
 class Claim(APIView):
     """Get the next pairs to judge. Pairs that are already assigned to you come first.
 
-    Each of the `items` has a `caption`. In an ordering study, it has five `captions` instead, which
-    you put in order.
+    Each of the `items` has a `caption`. In a study, it has what the question shows.
     """
 
     token_right = TokenRight.JUDGE
@@ -215,8 +213,8 @@ class Release(APIView):
 class Judgments(APIView):
     """Store one answer. The status is 201 the first time, and 200 if the same answer is sent again.
 
-    An answer has a `label`, or `places` in an ordering study. The status is 400 if it has the wrong
-    one, both or neither.
+    An answer has a `label`. In a study, it has what the question asks for. The status is 400 if it
+    has something else, more or nothing.
 
     In training, the response contains whether the answer was correct, and why (`feedback`).
 
@@ -262,9 +260,9 @@ class Judgments(APIView):
             body = {"detail": gettext(NOT_COUNTED), "kept": True}
             return Response(body, status=status.HTTP_403_FORBIDDEN)
         campaign = submitted.judgment.task.campaign
-        stored = _stored_shape(campaign.kind).to_representation(submitted.judgment)
+        stored = _stored_shape(campaign.question).to_representation(submitted.judgment)
         if campaign.is_training:
-            stored["feedback"] = FeedbackSerializer(submitted.judgment).data
+            stored["feedback"] = campaign.question_kind.feedback(submitted.judgment)
         return Response(
             stored,
             status=status.HTTP_201_CREATED if submitted.created else status.HTTP_200_OK,
@@ -346,9 +344,9 @@ def _shape(serializer: type[serializers.Serializer[Any]]) -> serializers.Seriali
 
 
 @cache
-def _stored_shape(kind: str) -> StoredJudgmentSerializer:
-    """Return the serializer of stored answers for all campaigns of this kind."""
-    return StoredJudgmentSerializer(context={"campaign": Campaign(kind=kind)})
+def _stored_shape(question: str) -> StoredJudgmentSerializer:
+    """Return the serializer of stored answers for all campaigns with this question."""
+    return StoredJudgmentSerializer(context={"campaign": Campaign(question=question)})
 
 
 def _campaign_and_annotator(request: Request, pk: int) -> tuple[Campaign, Annotator]:

@@ -116,17 +116,16 @@ def resolve(
     )
 
 
-def complete(counts: npt.NDArray[np.integer], planned: npt.NDArray[np.integer]) -> Outcomes:
-    """Return the outcomes of items whose answers need not agree, such as orders of captions.
+def complete(n_answers: Int64Array, planned: Int64Array) -> Outcomes:
+    """Return the outcomes of items whose answers need not agree.
 
-    An item is resolved without a label when it has the planned number of answers. The arguments are
-    as for `resolve`.
+    An item is resolved without a label when it has the planned number of answers. n_answers: [n],
+    the number of answers to each item. planned: [n], as for `resolve`.
     """
-    n_answers = counts.sum(axis=1, dtype=np.int64)
     return Outcomes(
         states=np.where(n_answers < planned, State.PENDING, State.RESOLVED).astype(np.int8),
-        labels=np.full(len(counts), NO_LABEL, np.int8),
-        required=planned.astype(np.int64),
+        labels=np.full(len(n_answers), NO_LABEL, np.int8),
+        required=planned,
         n_labels=n_answers,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import Campaign
+from annotation.questions.kind import Words
 from annotation.services.changes import CHANGEABLE, last_policy_change, policy_of
 from annotation.services.policy import CONTROL, CampaignOptions
 from hearth.shared.option_fields import Fieldset, OptionsForm
@@ -44,20 +45,16 @@ class PolicyForm(OptionsForm[CampaignOptions]):
 
 
 class StudyPolicyForm(PolicyForm):
-    """The parts of the policy of an ordering study, which has no checklist."""
+    """The parts of the policy of a study, which has no checklist. words: those of its question."""
 
-    control_title = "Control orders"
     checklist = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, words: Words, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.control_title = words.controls.capitalize()
         gold = self.fields["gold_percent"]
-        gold.label = "Control orders among assigned videos (%)"
-        gold.help_text = (
-            "Control orders are videos with captions whose correct order is known. They measure "
-            "the accuracy of each annotator, who cannot recognise them. Add control orders first. "
-            "0: none."
-        )
+        gold.label = f"{self.control_title} among assigned {words.items} (%)"
+        gold.help_text = words.about_controls
         self.fields["bar_last"].help_text = (
             "For example, 4 of the last 5. Annotators below the minimum are paused. 0 as the "
             "minimum: no annotator is paused."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.models.campaigns import Campaign, Guideline, GuidelinePicture
+from annotation.models.campaigns import Campaign, Guideline, GuidelinePicture, of_labels
 from annotation.models.changes import CampaignChange, Withdrawal
 from annotation.models.judgments import (
     IN_FORCE,
@@ -21,9 +21,8 @@ from annotation.models.tasks import (
     SLOTS_MAX,
     STUDY_HAS_BEGUN,
     Assignment,
-    GoldCaption,
     GoldItem,
     JudgmentTask,
-    OrderingCaption,
+    StudyItem,
     has_begun,
 )

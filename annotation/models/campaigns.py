@@ -10,7 +10,6 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.core.gold import Requirement
-from annotation.core.orderings import ORDER_TEXTS, Levels
 from annotation.enums import (
     LABELS,
     CampaignKind,
@@ -20,6 +19,7 @@ from annotation.enums import (
     Priority,
     Scale,
 )
+from annotation.questions.kind import QuestionKind, Subject, kinds, publishing
 from pooling.models import Benchmark, Pool, Proxy
 
 
@@ -75,17 +75,28 @@ def is_share(field: str) -> Q:
     return Q(**{f"{field}__gte": 0, f"{field}__lte": 1})
 
 
+def of_labels(of: str = "") -> Q:
+    """Return the condition that a campaign judges pairs, and its answers may enter label sets.
+
+    of: the prefix of the fields of the campaign, such as `campaign__`.
+    """
+    return Q(**{f"{of}kind": CampaignKind.JUDGING, f"{of}question__in": publishing()})
+
+
 class Campaign(models.Model):
     """A round of judging under one policy.
 
     A campaign contains the pairs of a pool, the items of a training queue, the judgments of an
-    imported file, or the videos of an ordering study. An imported campaign is closed from the
-    start. An ordering study has no pool, and its proxy chose the captions.
+    imported file, or the items of a study. An imported campaign is closed from the start. A study
+    has no pool. `question` is what annotators are asked, and `options` are the settings that only
+    this kind of question has.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="campaigns")
     pool = models.ForeignKey(Pool, models.PROTECT, null=True, blank=True, related_name="campaigns")
     kind = models.CharField(max_length=8, choices=CampaignKind, default=CampaignKind.JUDGING)
+    question = models.CharField(max_length=30, default="label")
+    options = models.JSONField(default=dict, blank=True)
     name = models.CharField(max_length=150)
     state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.OPEN)
     # Labels
@@ -114,14 +125,7 @@ class Campaign(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="orders the pairs by its values, or chooses the captions of an ordering study",
-    )
-    levels = models.CharField(
-        max_length=8,
-        blank=True,
-        choices=[(level.value, level.value) for level in Levels],
-        help_text="ordering study: whether all captions or the distinct values were divided into "
-        "quartiles",
+        help_text="orders the pairs by its values, or chooses the items of a study",
     )
     # Annotators
     joining = models.CharField(max_length=9, choices=Joining, default=Joining.ALL)
@@ -193,19 +197,18 @@ class Campaign(models.Model):
                 condition=Q(kind=CampaignKind.TRAINING, pool=None)
                 | Q(kind=CampaignKind.JUDGING, pool__isnull=False)
                 | Q(
-                    kind=CampaignKind.ORDERING,
+                    ~Q(question="label"),
+                    kind=CampaignKind.JUDGING,
                     pool=None,
-                    proxy__isnull=False,
-                    levels__in=[level.value for level in Levels],
                     checklist=False,
                     confirms=False,
                     source_sha256="",
                 ),
                 name="campaign_has_pool_or_trains",
             ),
-            # A benchmark has at most one training queue that is not closed.
+            # A benchmark has at most one training queue for each question that is not closed.
             models.UniqueConstraint(
-                fields=["benchmark"],
+                fields=["benchmark", "question"],
                 condition=Q(kind=CampaignKind.TRAINING) & ~Q(state=CampaignState.CLOSED),
                 name="campaign_one_training",
             ),
@@ -223,8 +226,13 @@ class Campaign(models.Model):
         return self.kind == CampaignKind.TRAINING
 
     @property
-    def is_ordering(self) -> bool:
-        return self.kind == CampaignKind.ORDERING
+    def question_kind(self) -> QuestionKind:
+        return kinds()[self.question]
+
+    @property
+    def is_study(self) -> bool:
+        """Whether the tasks show items of its own instead of pairs of a pool."""
+        return self.question_kind.subject != Subject.PAIR
 
     @property
     def tasks_each(self) -> int:
@@ -251,9 +259,7 @@ class Campaign(models.Model):
 
     @property
     def labels(self) -> dict[int, str]:
-        """The name of each label, from the lowest. An ordering study has a label for each order."""
-        if self.is_ordering:
-            return ORDER_TEXTS
+        """The name of each label of the scale, from the lowest."""
         return dict(enumerate(self.steps)) if self.steps else LABELS[self.scale]
 
     @property

@@ -14,6 +14,7 @@ from annotation.models.tasks import SLOTS_MAX, JudgmentTask
 
 # The condition that an escalation is not withdrawn.
 IN_FORCE = Q(withdrawn_at=None)
+HAS_VALUE = Q(label__isnull=False) | Q(payload__isnull=False)
 
 
 class Judgment(models.Model):
@@ -28,7 +29,9 @@ class Judgment(models.Model):
     annotator = models.ForeignKey(
         Annotator, models.PROTECT, related_name="judgments", db_index=False
     )
-    label = models.SmallIntegerField()
+    label = models.SmallIntegerField(null=True)
+    # The rest of an answer, by the names of the API. The kind of the question checks and reads it.
+    payload = models.JSONField(null=True)
     state = models.CharField(max_length=10, choices=JudgmentState, default=JudgmentState.LIVE)
     slot = models.PositiveSmallIntegerField(null=True, help_text="empty unless counted")
     is_right = models.BooleanField(null=True, help_text="for gold: whether the answer is correct")
@@ -72,6 +75,7 @@ class Judgment(models.Model):
                 name="judgment_gold_is_right_or_wrong",
             ),
             models.CheckConstraint(condition=Q(slot__lt=SLOTS_MAX), name="judgment_slot_bounded"),
+            models.CheckConstraint(condition=HAS_VALUE, name="judgment_has_label_or_payload"),
         ]
         indexes = [
             models.Index(fields=["annotator", "-created_at"], name="judgment_history"),
@@ -145,7 +149,8 @@ class Adjudication(models.Model):
 
     task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="rulings", db_index=False)
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT)
-    label = models.SmallIntegerField()
+    label = models.SmallIntegerField(null=True)
+    payload = models.JSONField(null=True)
     reason = models.TextField(blank=True)
     state_before = models.CharField(
         max_length=11,
@@ -172,6 +177,7 @@ class Adjudication(models.Model):
                 condition=Q(state_before__in=[TaskState.CONFLICTED, TaskState.ESCALATED]),
                 name="adjudication_was_at_desk",
             ),
+            models.CheckConstraint(condition=HAS_VALUE, name="adjudication_has_label_or_payload"),
         ]
         indexes = [models.Index(fields=["task"], name="adjudication_task")]
 

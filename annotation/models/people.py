@@ -101,7 +101,7 @@ class Membership(models.Model):
         default=0,
         help_text="number of control pairs that were due and have not had a place yet",
     )
-    # Primary keys of the caption of the last assigned item (0 in an ordering study), and of the
+    # Primary keys of the caption of the last assigned item (0 in a study), and of the
     # pair's task that comes next if that item is a control pair.
     last_caption = models.PositiveBigIntegerField(null=True)
     next_task = models.PositiveBigIntegerField(null=True)

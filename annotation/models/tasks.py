@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import cast
 
 from django.conf import settings
@@ -10,10 +9,10 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.core.orderings import CAPTIONS
 from annotation.enums import AssignmentState, GoldUse, TaskState
 from annotation.models.campaigns import Campaign
 from annotation.models.people import Annotator
+from annotation.questions.kind import QuestionKind, kinds
 from pooling.models import Benchmark, Pair, Query, Video
 
 # The maximum number of labels of an imported pair. A policy allows fewer.
@@ -21,13 +20,6 @@ SLOTS_MAX = 1000
 SETTLED = [TaskState.RESOLVED, TaskState.ADJUDICATED]
 # Only a lead can settle tasks in these states.
 AT_DESK = [TaskState.CONFLICTED, TaskState.ESCALATED, TaskState.UNPLAYABLE]
-# Orders are never in conflict, so no lead rules on them.
-STATES_OF_ORDERING = [
-    TaskState.OPEN,
-    TaskState.RESOLVED,
-    TaskState.ESCALATED,
-    TaskState.UNPLAYABLE,
-]
 # This is not `state__in=AT_DESK`, because SQLite uses a partial index only for a condition that is
 # written exactly like that of the index.
 IS_AT_DESK = (
@@ -47,10 +39,8 @@ def has_begun(of: str = "") -> Q:
 
 
 HAS_BEGUN = has_begun()
-# The same for the tasks of ordering studies. There are few of them, so they need no index.
-STUDY_HAS_BEGUN = Q(ordering_video__isnull=False) & (
-    Q(labels_live__gt=0) | ~Q(state=TaskState.OPEN)
-)
+# The same for the tasks of studies. There are few of them, so they need no index.
+STUDY_HAS_BEGUN = Q(item__isnull=False) & (Q(labels_live__gt=0) | ~Q(state=TaskState.OPEN))
 
 
 class GoldItem(models.Model):
@@ -60,15 +50,21 @@ class GoldItem(models.Model):
     No item is both, because annotators would recognise it. A retired item is no longer shown, and
     its answers are not counted.
 
-    A control order is a gold item for ordering studies. It has no `query`, but five captions in
-    `GoldCaption`.
+    Only an item of the question `label` has a caption and is relevant or not. Items of other
+    questions show a video, a text or both, and `answer` is their correct answer. A kind can store
+    more of an item in tables of its own.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="gold_items")
+    question = models.CharField(max_length=30, default="label")
     query = models.ForeignKey(
         Query, models.CASCADE, null=True, blank=True, related_name="gold_items"
     )
-    video = models.ForeignKey(Video, models.CASCADE, related_name="gold_items")
+    video = models.ForeignKey(
+        Video, models.CASCADE, null=True, blank=True, related_name="gold_items"
+    )
+    text = models.TextField(blank=True)
+    answer = models.JSONField(null=True, blank=True)
     use = models.CharField(max_length=8, choices=GoldUse, default=GoldUse.TRAINING)
     is_relevant = models.BooleanField(null=True, blank=True)
     explanation = models.TextField(blank=True)
@@ -80,12 +76,20 @@ class GoldItem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["query", "video"], name="gold_item_pair"),
             models.UniqueConstraint(
-                fields=["video"], condition=Q(query=None), name="gold_item_order"
+                fields=["video", "question"],
+                condition=Q(query=None, text=""),
+                name="gold_item_video",
             ),
             models.CheckConstraint(
-                condition=Q(query__isnull=False, is_relevant__isnull=False)
-                | Q(query=None, is_relevant=None, use=GoldUse.CONTROL),
-                name="gold_item_is_pair_or_order",
+                condition=Q(
+                    question="label",
+                    query__isnull=False,
+                    video__isnull=False,
+                    is_relevant__isnull=False,
+                )
+                | Q(~Q(question="label"), query=None, is_relevant=None)
+                & (Q(video__isnull=False) | ~Q(text="")),
+                name="gold_item_has_answer",
             ),
         ]
 
@@ -93,45 +97,41 @@ class GoldItem(models.Model):
         return f"gold item {self.pk}"
 
     @property
-    def is_order(self) -> bool:
-        return self.query_id is None
+    def question_kind(self) -> QuestionKind:
+        return kinds()[self.question]
 
 
-class GoldCaption(models.Model):
-    """One of the five captions of a control order.
+class StudyItem(models.Model):
+    """What a task of a study shows: a video, a text, or both. A kind can add rows of its own."""
 
-    place: its place on the screen. step: its step in the correct order, from 0. An order is correct
-    if captions of a lower step come before those of a higher step. Captions of the same step can be
-    in any order.
-    """
-
-    item = models.ForeignKey(GoldItem, models.CASCADE, related_name="captions", db_index=False)
-    query = models.ForeignKey(Query, models.CASCADE, related_name="gold_captions")
-    place = models.PositiveSmallIntegerField()
-    step = models.PositiveSmallIntegerField()
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
+    video = models.ForeignKey(
+        Video, models.PROTECT, null=True, blank=True, related_name="study_items"
+    )
+    text = models.TextField(blank=True)
 
     class Meta:
-        ordering = ["item", "place"]
         constraints = [
-            models.UniqueConstraint(fields=["item", "place"], name="gold_caption_place"),
-            models.UniqueConstraint(fields=["item", "query"], name="gold_caption_query"),
+            models.UniqueConstraint(
+                fields=["campaign", "video"], condition=Q(text=""), name="study_item_video"
+            ),
             models.CheckConstraint(
-                condition=Q(place__lt=CAPTIONS, step__lt=CAPTIONS), name="gold_caption_bounded"
+                condition=Q(video__isnull=False) | ~Q(text=""), name="study_item_shows_something"
             ),
         ]
 
     def __str__(self) -> str:
-        return f"caption {self.place} of gold item {self.item_id}"
+        return self.text or str(self.video)
 
 
 class JudgmentTask(models.Model):
-    """A pair to judge in a campaign, a gold item, or a video whose captions are to be ordered.
+    """A pair to judge in a campaign, a gold item, or an item of a study.
 
     `labels_planned` never changes. `labels_required` grows on disagreement. `seats_open` is the
     number of free slots. It is stored, not counted at each claim, so that one index finds the next
     task quickly. The task of a gold item has no slots and no counted labels. Each annotator gets it
-    once. It stays open unless its video cannot play. A task of an ordering study is resolved when
-    it has all its orders. It never has a label.
+    once. It stays open unless its video cannot play. The kind of the question decides whether a
+    task of a study has a label when it is resolved.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks", db_index=False)
@@ -139,14 +139,8 @@ class JudgmentTask(models.Model):
     gold = models.ForeignKey(
         GoldItem, models.PROTECT, null=True, blank=True, related_name="tasks", db_index=False
     )
-    ordering_video = models.ForeignKey(
-        Video,
-        models.PROTECT,
-        null=True,
-        blank=True,
-        related_name="ordering_tasks",
-        db_index=False,
-        help_text="ordering study: the video whose captions (`OrderingCaption`) are ordered",
+    item = models.ForeignKey(
+        StudyItem, models.PROTECT, null=True, blank=True, related_name="tasks", db_index=False
     )
     # The text pair as one number, `first_equal * n_videos + video number`. `first_equal` is the
     # number of the first caption with an equal text. The number of videos never changes.
@@ -178,30 +172,20 @@ class JudgmentTask(models.Model):
                 fields=["gold", "campaign"], condition=Q(gold__isnull=False), name="task_gold_once"
             ),
             models.UniqueConstraint(
-                fields=["ordering_video", "campaign"],
-                condition=Q(ordering_video__isnull=False),
-                name="task_ordering_video_once",
+                fields=["item"], condition=Q(item__isnull=False), name="task_item_once"
             ),
             models.CheckConstraint(
-                condition=Q(pair__isnull=False, gold=None, ordering_video=None)
+                condition=Q(pair__isnull=False, gold=None, item=None)
                 | Q(
                     pair=None,
                     gold__isnull=False,
-                    ordering_video=None,
+                    item=None,
                     seats_open=0,
                     labels_live=0,
                     label=None,
                 )
-                | Q(
-                    pair=None,
-                    gold=None,
-                    ordering_video__isnull=False,
-                    unit=None,
-                    carried=None,
-                    label=None,
-                    state__in=STATES_OF_ORDERING,
-                ),
-                name="task_is_pair_gold_or_ordering",
+                | Q(pair=None, gold=None, item__isnull=False, unit=None, carried=None),
+                name="task_is_pair_gold_or_item",
             ),
             models.CheckConstraint(
                 condition=Q(labels_live__lte=F("labels_required")), name="task_labels_bounded"
@@ -216,7 +200,7 @@ class JudgmentTask(models.Model):
             models.CheckConstraint(
                 condition=Q(state__in=SETTLED, label__isnull=False)
                 | (~Q(state__in=SETTLED) & Q(label=None))
-                | Q(ordering_video__isnull=False),
+                | Q(item__isnull=False, label=None),
                 name="task_decided_has_label",
             ),
         ]
@@ -256,55 +240,16 @@ class JudgmentTask(models.Model):
     @property
     def query(self) -> Query:
         """The caption of the pair or of the gold item."""
-        return cast(Query, self._shown.query)
+        return cast(Query, cast("Pair | GoldItem", self._shown).query)
 
     @property
-    def video(self) -> Video:
-        return self.ordering_video or self._shown.video
+    def video(self) -> Video | None:
+        return self._shown.video
 
     @property
-    def captions_to_order(self) -> Iterable[OrderingCaption | GoldCaption]:
-        """The five captions in an ordering study, by place."""
-        return self.gold.captions.all() if self.gold else self.ordering_captions.all()
-
-    @property
-    def _shown(self) -> Pair | GoldItem:
-        # By the constraint `task_is_pair_gold_or_ordering`, a task without `ordering_video` has a
-        # gold item or a pair.
-        return self.gold or cast(Pair, self.pair)
-
-
-class OrderingCaption(models.Model):
-    """One of the five captions of a task of an ordering study.
-
-    place: its place on the screen. level: its level, from 0 for the most similar caption by the
-    campaign's proxy to 4 for the least similar one. value: its value by the proxy.
-    """
-
-    task = models.ForeignKey(
-        JudgmentTask, models.CASCADE, related_name="ordering_captions", db_index=False
-    )
-    query = models.ForeignKey(Query, models.PROTECT, related_name="ordering_captions")
-    place = models.PositiveSmallIntegerField()
-    level = models.PositiveSmallIntegerField()
-    value = models.FloatField()
-
-    class Meta:
-        verbose_name = "caption of an ordering study"
-        verbose_name_plural = "captions of ordering studies"
-        ordering = ["task", "place"]
-        constraints = [
-            models.UniqueConstraint(fields=["task", "place"], name="ordering_caption_place"),
-            models.UniqueConstraint(fields=["task", "level"], name="ordering_caption_level"),
-            models.UniqueConstraint(fields=["task", "query"], name="ordering_caption_query"),
-            models.CheckConstraint(
-                condition=Q(place__lt=CAPTIONS, level__lt=CAPTIONS),
-                name="ordering_caption_bounded",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"caption {self.place} of task {self.task_id}"
+    def _shown(self) -> Pair | GoldItem | StudyItem:
+        # By the constraint `task_is_pair_gold_or_item`, a task has one of them.
+        return self.pair or self.gold or cast(StudyItem, self.item)
 
 
 class Assignment(models.Model):

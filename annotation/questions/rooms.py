@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from annotation.core.keys import Action, Keys, keys_of
-from annotation.models import Annotator, Campaign
-from annotation.questions.label.room import ROOM as LABEL
-from annotation.questions.order.room import ROOM as ORDER
-from annotation.questions.room import Room
+from annotation.questions.kind import kinds
 
-ROOMS: dict[str, Room] = {"label": LABEL, "order": ORDER}
-
-
-def question_of(campaign: Campaign) -> str:
-    return "order" if campaign.is_ordering else "label"
+if TYPE_CHECKING:
+    from annotation.models import Annotator
+    from annotation.questions.room import Room
 
 
 def rooms() -> list[Room]:
-    return list(ROOMS.values())
+    return [kind.room for kind in kinds().values()]
 
 
 def key_tables() -> list[tuple[str, tuple[Action, ...]]]:

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import QuerySet
 
-from annotation.enums import CampaignKind, CampaignState
-from annotation.models import Campaign, JudgmentTask
+from annotation.enums import CampaignState
+from annotation.models import Campaign, JudgmentTask, of_labels
 from hearth.accounts.roles import ALL, Scopes
 from hearth.shared.bulk import read_columns
 from hearth.shared.errors import NotFound
@@ -21,7 +21,7 @@ Int64Array = npt.NDArray[np.int64]
 
 def campaigns_of(benchmark: Benchmark) -> QuerySet[Campaign]:
     """Return the judging campaigns of a benchmark, imported ones included."""
-    found = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
+    found = Campaign.objects.filter(of_labels(), benchmark=benchmark)
     return found.select_related("pool", "benchmark")
 
 

@@ -24,7 +24,7 @@ def comments_until(benchmark: Benchmark, at: datetime.datetime) -> Iterator[Comm
     """Yield the comments that existed at a time, on the pairs of a benchmark, oldest first.
 
     The comment of a ruling or an escalation is left out if it was undone before that time. Comments
-    on gold items and in ordering studies are left out, too. The comments of erased people no longer
+    on gold items and in studies are left out, too. The comments of erased people no longer
     exist.
     """
     written = Q(in_benchmark(benchmark), task__gold=None, created_at__lte=at)

@@ -20,7 +20,6 @@ from annotation.models import (
     CampaignChange,
     Escalation,
     Exclusion,
-    GoldCaption,
     GoldItem,
     Guideline,
     GuidelinePicture,
@@ -28,7 +27,7 @@ from annotation.models import (
     JudgmentTask,
     Membership,
     MembershipChange,
-    OrderingCaption,
+    StudyItem,
     Withdrawal,
 )
 from hearth.shared.deleting import Obstacle, Part, belongs_to
@@ -42,13 +41,8 @@ UNDO_FOR = timedelta(days=1)
 @belongs_to(Proxy)
 def rows_of_proxy(proxy: Proxy) -> Iterator[Part | Obstacle]:
     for campaign in Campaign.objects.filter(proxy=proxy):
-        use = (
-            "chose the captions of the ordering study"
-            if campaign.is_ordering
-            else "ordered the pairs of the campaign"
-        )
         yield Obstacle(
-            f"It {use} {campaign.name}.",
+            f"It {campaign.question_kind.words.proxy} {campaign.name}.",
             url=reverse("campaign", args=[campaign.pk]),
             link="To the campaign",
         )
@@ -116,8 +110,6 @@ def campaigns_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
         )
     yield from _rows(campaigns)
     of_one = {"benchmark": benchmark}
-    captions = GoldCaption.objects.filter(item__benchmark=benchmark)
-    yield Part("caption of a control order", captions, "captions of control orders")
     yield Part("gold item", GoldItem.objects.filter(**of_one))
     pictures = GuidelinePicture.objects.filter(guideline__benchmark=benchmark)
     yield Part("picture of the guidelines", pictures, "pictures of the guidelines")
@@ -130,9 +122,10 @@ def _rows(campaigns: QuerySet[Campaign]) -> Iterator[Part]:
     """Yield the rows of campaigns, except for judgments and entries of the desk."""
     assignments = Assignment.objects.filter(task__campaign__in=campaigns)
     yield Part("assigned task", assignments)
-    captions = OrderingCaption.objects.filter(task__campaign__in=campaigns)
-    yield Part("caption to order", captions, "captions to order")
     yield Part("task", JudgmentTask.objects.filter(campaign__in=campaigns))
+    yield Part(
+        "item of a study", StudyItem.objects.filter(campaign__in=campaigns), "items of studies"
+    )
     changes = MembershipChange.objects.filter(membership__campaign__in=campaigns)
     yield Part("change of a member", changes, "changes of members")
     yield Part("member", Membership.objects.filter(campaign__in=campaigns))

@@ -58,7 +58,7 @@ class DeskEscalation:
 class DeskCase:
     """Everything that a lead sees of one task, each list in order of arrival.
 
-    captions: the texts that annotators see, in the order of their places. A pair has one.
+    captions: the texts that annotators see, in their order. A pair has one.
     """
 
     task: JudgmentTask
@@ -110,7 +110,7 @@ def get_desk_case(pk: int) -> DeskCase:
         "pair__video",
         "gold__query",
         "gold__video",
-        "ordering_video",
+        "item__video",
     )
     task = tasks.filter(pk=pk).first()
     if task is None:
@@ -118,12 +118,15 @@ def get_desk_case(pk: int) -> DeskCase:
     judgments = list(Judgment.objects.filter(task=task).order_by("created_at", "pk"))
     escalations = list(Escalation.objects.filter(IN_FORCE, task=task).order_by("created_at", "pk"))
     names = _pseudonyms([*judgments, *escalations])
-    texts = task.campaign.labels
+    campaign = task.campaign
+    kind = campaign.question_kind
     return DeskCase(
         task,
-        _captions(task),
+        kind.texts_of(task),
         [
-            DeskLabel(names[judgment.annotator_id], texts[judgment.label], judgment.state)
+            DeskLabel(
+                names[judgment.annotator_id], kind.words_of(campaign, judgment), judgment.state
+            )
             for judgment in judgments
         ],
         [
@@ -136,12 +139,6 @@ def get_desk_case(pk: int) -> DeskCase:
             for escalation in escalations
         ],
     )
-
-
-def _captions(task: JudgmentTask) -> list[str]:
-    if not task.campaign.is_ordering:
-        return [task.query.text]
-    return [caption.query.text for caption in task.captions_to_order]
 
 
 def _pseudonyms(events: Iterable[Judgment | Escalation]) -> dict[int, str]:

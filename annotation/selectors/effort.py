@@ -9,8 +9,7 @@ from typing import TypedDict
 import numpy as np
 
 from annotation.core.plan import DOUBLE_SHARE
-from annotation.enums import CampaignKind
-from annotation.models import Campaign, Judgment, JudgmentTask
+from annotation.models import Campaign, Judgment, JudgmentTask, of_labels
 from annotation.selectors.tasks import NewCounts, TaskCounter
 from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import Progress, no_progress
@@ -180,10 +179,10 @@ def _speed(seconds: Float64s, *, is_of_benchmark: bool) -> Speed:
 
 
 def _latest_seconds(benchmark: Benchmark | None) -> Float64s:
-    # Putting captions in order takes longer than judging a pair.
-    orderings = JudgmentTask.objects.filter(ordering_video__isnull=False).order_by().values("pk")
+    # Another question takes another time than judging a pair.
+    studies = JudgmentTask.objects.filter(item__isnull=False).order_by().values("pk")
     answers = Judgment.objects.filter(seconds__gt=0, seconds__lte=SECONDS_EACH)
-    answers = answers.exclude(task__in=orderings)
+    answers = answers.exclude(task__in=studies)
     if benchmark is not None:
         answers = answers.filter(task__campaign__benchmark=benchmark)
     latest = answers.order_by("-pk").values_list("seconds", flat=True)[:ANSWERS_READ]
@@ -193,6 +192,6 @@ def _latest_seconds(benchmark: Benchmark | None) -> Float64s:
 def _newest_campaign(benchmark: Benchmark) -> Campaign | None:
     """Return the newest campaign whose policy a lead has chosen."""
     campaigns = Campaign.objects.filter(
-        benchmark=benchmark, kind=CampaignKind.JUDGING, source_sha256="", confirms=False
+        of_labels(), benchmark=benchmark, source_sha256="", confirms=False
     )
     return campaigns.order_by("-pk").first()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import reduce
+from operator import or_
 
-from django.db.models import Case, Count, F, FloatField, Q, QuerySet, When
+from django.db.models import Case, Count, F, FloatField, Q, QuerySet, When, prefetch_related_objects
 from django.db.models.functions import Cast
 
 from annotation.enums import CampaignKind, EscalationKind, JudgmentState
@@ -12,11 +14,11 @@ from annotation.models import (
     IN_FORCE,
     Annotator,
     Escalation,
-    GoldCaption,
     GoldItem,
     Judgment,
     Membership,
 )
+from annotation.questions.kind import kinds
 from hearth.shared.errors import NotFound
 from pooling.models import Benchmark
 
@@ -46,11 +48,13 @@ def search_gold(items: QuerySet[GoldItem], text: str) -> QuerySet[GoldItem]:
     or of the video.
     """
     for word in text.split():
+        of_kinds = reduce(or_, (kind.gold_with(word) for kind in kinds().values()))
         items = items.filter(
             Q(query__text__icontains=word)
             | Q(explanation__icontains=word)
             | Q(query__key__iexact=word)
-            | Q(pk__in=GoldCaption.objects.filter(query__text__icontains=word).values("item"))
+            | Q(text__icontains=word)
+            | of_kinds
             | Q(video__key__iexact=word)
         )
     return items
@@ -68,6 +72,7 @@ def get_gold_item(benchmark: Benchmark, pk: int) -> GoldItem:
     item = gold_items(benchmark).filter(pk=pk).select_related("benchmark", "created_by").first()
     if item is None:
         raise NotFound("There is no such gold item.")
+    prefetch_related_objects([item], *item.question_kind.gold_relations)
     return item
 
 

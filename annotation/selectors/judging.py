@@ -15,8 +15,7 @@ def judged_by(campaign: Campaign, annotator: Annotator) -> int:
 def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
     """Return the assignments of the annotator's last answers, newest first.
 
-    Each has the label of the answer as `own_label` and its `client_key` as `own_key`. In an
-    ordering study, the label is the number of the order.
+    Each has the answer as `own`.
     """
     judgments = list(
         Judgment.objects.filter(
@@ -27,22 +26,14 @@ def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[As
     )
     assignments = Assignment.objects.filter(
         annotator=annotator, task__in=[judgment.task_id for judgment in judgments]
-    ).select_related(
-        "task__pair__query",
-        "task__pair__video",
-        "task__gold__query",
-        "task__gold__video",
-        "task__ordering_video",
     )
-    if campaign.is_ordering:
-        assignments = assignments.prefetch_related(
-            "task__ordering_captions__query", "task__gold__captions__query"
-        )
+    kind = campaign.question_kind
+    shown = [f"task__{name}" for name in (*kind.shown, "gold__query", "gold__video")]
+    assignments = assignments.select_related(*shown).prefetch_related(*kind.prefetched)
     by_task = {assignment.task_id: assignment for assignment in assignments}
     answered = []
     for judgment in judgments:
         assignment = by_task[judgment.task_id]
-        assignment.own_label = judgment.label  # type: ignore[attr-defined]
-        assignment.own_key = judgment.client_key  # type: ignore[attr-defined]
+        assignment.own = judgment  # type: ignore[attr-defined]
         answered.append(assignment)
     return answered

@@ -89,7 +89,7 @@ def _corrected(campaigns: list[int]) -> tuple[Int64Array, Int64Array, Int64Array
 class LabelsFingerprint:
     """A value that changes whenever the labels of a benchmark may have changed.
 
-    Answers and decisions in ordering studies do not change it, because orders are not labels.
+    Answers and decisions in studies do not change it, because they are not labels.
 
     newest: primary key of the newest counted label, or 0. rulings: number of rulings; undone
     rulings count twice. withdrawn: number of withdrawn labels. escalations, exclusions,
@@ -131,7 +131,7 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
 
 
 def newest_judgment(benchmark: Benchmark) -> Judgment | None:
-    """Return the newest counted label. Orders and answers to gold items are not labels."""
+    """Return the newest counted label. Answers in studies and to gold items are not labels."""
     labelled = JudgmentTask.objects.filter(
         HAS_BEGUN, campaign__benchmark=benchmark, labels_live__gt=0
     )
@@ -145,10 +145,10 @@ def newest_judgment(benchmark: Benchmark) -> Judgment | None:
 def in_benchmark(benchmark: Benchmark) -> Exists:
     """Return the condition that the task of a row, such as a ruling, is in the benchmark.
 
-    Tasks of ordering studies are left out. The condition looks up the task of each row. With a
+    Tasks of studies are left out. The condition looks up the task of each row. With a
     join, SQLite would read all tasks of the benchmark, even if there are no rows.
     """
     tasks = JudgmentTask.objects.filter(
-        pk=OuterRef("task"), campaign__benchmark=benchmark, ordering_video=None
+        pk=OuterRef("task"), campaign__benchmark=benchmark, item=None
     )
     return Exists(tasks)

@@ -208,7 +208,7 @@ def _count_own_open(
         is_open.filter(HAS_BEGUN),
         is_open.filter(labels_live=0, pk__in=held_or_escalated),
     ]
-    if any(campaign.is_ordering for campaign in campaigns):
+    if any(campaign.is_study for campaign in campaigns):
         parts.append(is_open.filter(STUDY_HAS_BEGUN))
     counted: Counter[int] = Counter()
     for part in parts:

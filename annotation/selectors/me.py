@@ -10,7 +10,6 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.enums import (
-    KINDS_WITH_RESULTS,
     CampaignKind,
     CampaignState,
     Joining,
@@ -24,6 +23,7 @@ from annotation.models import (
     JudgmentTask,
     Membership,
     ReviewComment,
+    of_labels,
 )
 from annotation.selectors.campaigns import open_campaigns
 from annotation.selectors.gold import training_of
@@ -35,11 +35,17 @@ from hearth.accounts.roles import Scopes
 DAYS_MAX = 14
 COMMENTS_MAX = 50
 
-# Answers that the home page and My work count as judged pairs: answers in judging campaigns,
-# including control pairs, that are neither corrected nor withdrawn. Training is counted separately.
+# Answers that are neither corrected nor withdrawn.
 IS_VALID = ~Q(state__in=[JudgmentState.SUPERSEDED, JudgmentState.WITHDRAWN])
-IS_PAIR_JUDGED = IS_VALID & Q(task__campaign__kind=CampaignKind.JUDGING)
 IS_TRAINING_ANSWER = IS_VALID & Q(task__campaign__kind=CampaignKind.TRAINING)
+
+
+def is_pair_judged() -> Q:
+    """Return the condition that the home page and My work count an answer as a judged pair.
+
+    Control pairs in judging campaigns are included. Training is counted separately.
+    """
+    return IS_VALID & of_labels("task__campaign__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +112,10 @@ class Training:
 
 def own_work(annotator: Annotator, midnight: datetime.datetime) -> OwnWork:
     """Return the work of an annotator. The time of corrected and withdrawn answers counts."""
-    members = Membership.objects.filter(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
+    members = Membership.objects.filter(of_labels("campaign__"), annotator=annotator)
     pairs = members.aggregate(n=Sum(F("judged") + F("gold_judged"), default=0))["n"]
     today = Judgment.objects.filter(annotator=annotator, created_at__gte=midnight).aggregate(
-        pairs_today=Count("pk", filter=IS_PAIR_JUDGED),
+        pairs_today=Count("pk", filter=is_pair_judged()),
         training_today=Count("pk", filter=IS_TRAINING_ANSWER),
         seconds_today=Sum(CAPPED_SECONDS, default=0.0),
     )
@@ -124,7 +130,7 @@ def pairs_per_day(
     ends = [*days[1:], midnight + datetime.timedelta(days=1)]
     mine = Judgment.objects.filter(annotator=annotator, created_at__gte=days[0])
     # One count per day, because extracting the days from the time stamps takes SQLite longer.
-    counts = mine.filter(IS_PAIR_JUDGED).aggregate(
+    counts = mine.filter(is_pair_judged()).aggregate(
         **{
             f"day_{place}": Count("pk", filter=Q(created_at__gte=start, created_at__lt=end))
             for place, (start, end) in enumerate(zip(days, ends, strict=True))
@@ -138,9 +144,9 @@ def own_campaigns(
 ) -> list[OwnCampaign]:
     """Return the campaigns that the annotator can join or is a member of, open ones first.
 
-    Ordering studies are included. trainings: the annotator's open training queues.
+    Studies are included. trainings: the annotator's open training queues.
     """
-    here = Campaign.objects.filter(kind__in=KINDS_WITH_RESULTS, source_sha256="")
+    here = Campaign.objects.filter(kind=CampaignKind.JUDGING, source_sha256="")
     for_all = scopes.limit(
         here.filter(state=CampaignState.OPEN, joining=Joining.ALL), "benchmark__key"
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from annotation.enums import CampaignKind, CampaignState, Joining, MembershipState, TaskState
-from annotation.models import Annotator, Campaign, JudgmentTask, Membership
+from annotation.enums import CampaignState, Joining, MembershipState, TaskState
+from annotation.models import Annotator, Campaign, JudgmentTask, Membership, of_labels
 from annotation.selectors.gold import training_of
 from pooling.models import Benchmark
 
@@ -17,13 +17,13 @@ class CampaignAccess:
 
     answers: whether each training answer is correct, newest first. The answers are needed only if
     the campaign has an entry requirement.
-    has_all_orders: whether the campaign is an ordering study in which no video needs more orders.
+    is_complete: whether the campaign is a study in which no item needs more answers.
     """
 
     campaign: Campaign
     membership: Membership | None
     answers: Sequence[bool] = ()
-    has_all_orders: bool = False
+    is_complete: bool = False
 
     @property
     def answered(self) -> int:
@@ -80,26 +80,26 @@ def accesses_for(
         if annotator is not None and with_requirement
         else {}
     )
-    ordered = _fully_ordered(campaigns)
+    complete = _complete(campaigns)
     return [
         CampaignAccess(
             campaign,
             memberships.get(campaign.pk),
             answers.get(campaign.benchmark_id, ()),
-            has_all_orders=campaign.pk in ordered,
+            is_complete=campaign.pk in complete,
         )
         for campaign in campaigns
         if campaign.pk in memberships or campaign.joining == Joining.ALL
     ]
 
 
-def _fully_ordered(campaigns: list[Campaign]) -> set[int]:
-    """Return the primary keys of the ordering studies in which no video needs more orders."""
-    studies = {campaign.pk for campaign in campaigns if campaign.is_ordering}
+def _complete(campaigns: list[Campaign]) -> set[int]:
+    """Return the primary keys of the studies in which no item needs more answers."""
+    studies = {campaign.pk for campaign in campaigns if campaign.is_study}
     if not studies:
         return studies
     unfinished = JudgmentTask.objects.filter(
-        campaign__in=studies, ordering_video__isnull=False, state=TaskState.OPEN
+        campaign__in=studies, item__isnull=False, state=TaskState.OPEN
     )
     return studies - set(unfinished.order_by().values_list("campaign", flat=True).distinct())
 
@@ -111,5 +111,5 @@ def _memberships(annotator: Annotator, campaigns: list[Campaign]) -> dict[int, M
 
 def running_campaigns(benchmark: Benchmark) -> list[Campaign]:
     """Return the judging campaigns that are not closed, newest first."""
-    found = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
+    found = Campaign.objects.filter(of_labels(), benchmark=benchmark)
     return list(found.exclude(state=CampaignState.CLOSED).select_related("benchmark"))

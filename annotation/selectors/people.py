@@ -7,8 +7,7 @@ from typing import Any
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from annotation.enums import CampaignKind
-from annotation.models import Membership
+from annotation.models import Membership, of_labels
 from hearth.accounts.models import User
 from hearth.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
 from hearth.shared.folding import fold
@@ -20,9 +19,7 @@ def judged_pairs(scopes: Scopes) -> Coalesce:
 
     It sums the pairs judged in all judging campaigns of the benchmarks in `scopes`.
     """
-    memberships = Membership.objects.filter(
-        annotator__user=OuterRef("pk"), campaign__kind=CampaignKind.JUDGING
-    )
+    memberships = Membership.objects.filter(of_labels("campaign__"), annotator__user=OuterRef("pk"))
     sums = (
         scopes.limit(memberships, "campaign__benchmark__key")
         .order_by()

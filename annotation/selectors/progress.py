@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, QuerySet, Sum
 
-from annotation.core.consensus import NO_LABEL, OutcomeCounts, State, complete, resolve
+from annotation.core.consensus import NO_LABEL, OutcomeCounts, State
 from annotation.enums import STATES_FROM_LABELS, JudgmentState, TaskState
 from annotation.models import (
     HAS_BEGUN,
@@ -28,8 +28,8 @@ class CampaignProgress:
     """Counts of one campaign.
 
     `pairs`, `outcomes` and `relevant` are numbers of pairs. A task counts there once for each equal
-    caption. A video of an ordering study counts as one pair, which is settled when it has all its
-    orders. `tasks` and `unplayable` are numbers of tasks. `labels` is the number of counted
+    caption. An item of a study counts as one pair, which is settled when it has all its answers.
+    `tasks` and `unplayable` are numbers of tasks. `labels` is the number of counted
     judgments, and `labels_required` the number that the tasks need at present.
     """
 
@@ -132,11 +132,11 @@ def grouped(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask, dict[str, A
 
 
 def _grouped_studies(campaigns: list[Campaign]) -> Iterable[dict[str, Any]]:
-    """Return the groups of those campaigns that are ordering studies.
+    """Return the groups of those campaigns that are studies.
 
     One database query for both kinds of campaigns would not use the index `task_begun`.
     """
-    studies = [campaign for campaign in campaigns if campaign.is_ordering]
+    studies = [campaign for campaign in campaigns if campaign.is_study]
     if not studies:
         return ()
     return grouped(JudgmentTask.objects.filter(STUDY_HAS_BEGUN, campaign__in=studies))
@@ -146,8 +146,8 @@ def _excluded_groups(campaigns: list[Campaign]) -> list[tuple[int, TaskGroup]]:
     """Return groups that correct the counts of excluded tasks that have labels.
 
     Each group is paired with the primary key of its campaign. No further label will arrive for an
-    excluded task, so its labels determine its outcome. But a video of an ordering study that lacks
-    orders stays pending. For each task, one group subtracts its pairs from the pending ones, and
+    excluded task, so its labels determine its outcome. But an item of a study that lacks answers
+    stays pending. For each task, one group subtracts its pairs from the pending ones, and
     another group adds them to its outcome.
     """
     # All excluded tasks are unplayable, so `IS_AT_DESK` leaves none of them out. This condition
@@ -156,27 +156,29 @@ def _excluded_groups(campaigns: list[Campaign]) -> list[tuple[int, TaskGroup]]:
     excluded = list(at_desk.filter(exclusion__isnull=False, labels_live__gt=0))
     if not excluded:
         return []
-    labels: dict[int, list[int]] = {
-        task.pk: [] if task.carried is None else [task.carried] for task in excluded
-    }
-    live = Judgment.objects.filter(task__in=labels, state=JudgmentState.LIVE)
-    for task_id, label in live.values_list("task_id", "label"):
-        labels[task_id].append(label)
+    judgments: dict[int, list[Judgment]] = {task.pk: [] for task in excluded}
+    live = Judgment.objects.filter(task__in=judgments, state=JudgmentState.LIVE)
+    for judgment in live.only("task_id", "label", "payload"):
+        judgments[judgment.task_id].append(judgment)
     by_pk = {campaign.pk: campaign for campaign in campaigns}
     return [
         (task.campaign_id, group)
         for task in excluded
-        for group in _groups_by_labels(by_pk[task.campaign_id], task, labels[task.pk])
+        for group in _groups_by_answers(by_pk[task.campaign_id], task, judgments[task.pk])
     ]
 
 
-def _groups_by_labels(campaign: Campaign, task: JudgmentTask, labels: list[int]) -> list[TaskGroup]:
-    n_labels = np.array([len(labels)])
-    counts = np.bincount(labels, minlength=len(campaign.labels)).reshape(1, -1)
-    if campaign.is_ordering:
-        found = complete(counts, np.array([task.labels_planned]))
-    else:
-        found = resolve(counts, n_labels, labels_max=n_labels, threshold=campaign.threshold)
+def _groups_by_answers(
+    campaign: Campaign, task: JudgmentTask, judgments: list[Judgment]
+) -> list[TaskGroup]:
+    kind = campaign.question_kind
+    found = kind.outcomes(
+        campaign,
+        kind.answers_of(campaign, judgments),
+        np.array([task.labels_planned]),
+        np.array([NO_LABEL if task.carried is None else task.carried]),
+        closed=True,
+    )
     label = int(found.labels[0])
     return [
         TaskGroup(state=task.state, labels_live=task.labels_live, pairs=-task.n_pairs),

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from django.core.cache import cache as shared_cache
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
-from annotation.enums import CampaignKind, CampaignState, TaskState
-from annotation.models import Campaign, JudgmentTask, Withdrawal
+from annotation.enums import CampaignState, TaskState
+from annotation.models import Campaign, JudgmentTask, Withdrawal, of_labels
 from annotation.selectors.progress import TaskGroup, task_groups
 from hearth.shared.bulk import Among, read_columns
 from hearth.shared.caches import process_cache as cache
@@ -219,7 +219,7 @@ def _are_large(runs: Sequence[Run]) -> bool:
     """Return whether counting reads more than `PAIRS_PER_PAGE` pairs of a run, or tasks."""
     if any(run.n_queries * min(run.depth, POOLED_DEPTH) > PAIRS_PER_PAGE for run in runs):
         return True
-    campaigns = Campaign.objects.filter(benchmark=runs[0].benchmark_id, kind=CampaignKind.JUDGING)
+    campaigns = Campaign.objects.filter(of_labels(), benchmark=runs[0].benchmark_id)
     n_tasks: int = campaigns.aggregate(n=Sum("n_tasks"))["n"] or 0
     return n_tasks > PAIRS_PER_PAGE
 
@@ -334,7 +334,7 @@ def _campaigns_with_newest_pool(benchmarks: Sequence[Benchmark]) -> dict[int, li
     """
     pools = Pool.objects.filter(benchmark__in=benchmarks, depth__isnull=False).order_by()
     newest_pools = dict(pools.values_list("benchmark").annotate(Max("pk")))
-    found = Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING)
+    found = Campaign.objects.filter(of_labels(), benchmark__in=benchmarks)
     campaigns: dict[int, list[Campaign]] = {}
     for campaign in found.order_by("pk").select_related("benchmark"):
         campaigns.setdefault(campaign.benchmark_id, []).append(campaign)
@@ -371,7 +371,7 @@ def _keys_of_new_counts(benchmarks: Iterable[Benchmark]) -> dict[Benchmark, str]
     """Return a cache key for each benchmark, which changes whenever its new tasks may change."""
     is_closed = Q(state=CampaignState.CLOSED)
     campaigns = (
-        Campaign.objects.filter(kind=CampaignKind.JUDGING)
+        Campaign.objects.filter(of_labels())
         .order_by()
         .values_list("benchmark")
         .annotate(newest=Max("pk"), closed=Count("pk", filter=is_closed))

@@ -20,9 +20,7 @@ from annotation.services.gold import (
     Gold,
     ImportGold,
     add_gold,
-    add_gold_order,
     explain_gold,
-    import_control_orders,
     import_gold,
     restore_gold,
     retire_gold,
@@ -59,15 +57,10 @@ from annotation.services.members import (
     resume_member,
 )
 from annotation.services.opening import open_campaign
-from annotation.services.orderings import (
-    StudyOptions,
-    StudyPlan,
-    open_ordering_study,
-    plan_ordering_study,
-)
 from annotation.services.people import delete_personal_texts, free_leases_beyond_rights
 from annotation.services.policy import CampaignOptions, Policy
 from annotation.services.preferences import reset_keys, set_keys, set_preferences
+from annotation.services.studies import open_study
 from annotation.services.training import comment_on_judgment, mark_comments_read, open_training
 from annotation.services.withdrawals import (
     carry_out_withdrawal,

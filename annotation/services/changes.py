@@ -48,7 +48,7 @@ def change_policy(
 
     Shares are rounded to four places. `after` is the last change that the lead has seen (see
     `last_policy_change`). Raises `InvalidInput` for a field that is not in `CHANGEABLE`, an invalid
-    policy, or a policy that an ordering study cannot have. Raises `Conflict` if the campaign is
+    policy, or a policy that the question does not allow. Raises `Conflict` if the campaign is
     closed, is a training queue, or has a newer change.
     """
     check_can_lead(by, campaign.benchmark)
@@ -102,17 +102,15 @@ def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
     if not campaign.name:
         raise InvalidInput("A campaign needs a name.")
     check_length(Campaign, "name", campaign.name)
-    if campaign.is_ordering and campaign.checklist:
-        raise PolicyFault("checklist", "An ordering study has no checklist.")
+    kind = campaign.question_kind
+    if campaign.checklist and not kind.has_checklist:
+        article = "An" if kind.words.study[0] in "aeiou" else "A"
+        raise PolicyFault("checklist", f"{article} {kind.words.study} has no checklist.")
     policy_of(campaign).check_changeable()
     campaign.save(update_fields=list(changes))
     if "gold_share" in changes and campaign.gold_share and not add_gold_tasks(campaign):
-        missing = (
-            "control orders for videos outside the study. Add a control order first."
-            if campaign.is_ordering
-            else "control pairs. Import control pairs first."
-        )
-        raise PolicyFault("gold_share", f"{campaign.benchmark.key} has no {missing}")
+        reason = f"{campaign.benchmark.key} has no {kind.words.no_control}"
+        raise PolicyFault("gold_share", reason)
 
 
 def _as_stored(campaign: Campaign, name: str, value: Any) -> Any:

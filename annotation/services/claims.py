@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Collection, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet, prefetch_related_objects
@@ -40,10 +40,11 @@ CLAIM_MAX = 20
 EXPIRE_PER_CLAIM = 50
 # During this time, a search for open tasks starts at the first task that the last search found.
 CURSOR_FOR = datetime.timedelta(minutes=10)
-CAPTIONS_TO_ORDER = ("task__ordering_captions__query", "task__gold__captions__query")
+Shown: TypeAlias = tuple[str, ...]
 # What a claim stores about the member's queue.
 QUEUE_COLUMNS = ("gold_owed", "last_caption", "next_task", "cursor", "cursor_until")
-SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video", "ordering_video")
+# The relations of the task of a gold item that annotators see.
+GOLD = ("gold__query", "gold__video")
 
 
 def _held() -> QuerySet[Assignment]:
@@ -65,11 +66,11 @@ def _overdue(limit: int) -> Prepared:
 
 
 @cache
-def _open_from(count: int, *, confirms: bool, forward: bool) -> Prepared:
+def _open_from(count: int, shown: Shown, *, confirms: bool, forward: bool) -> Prepared:
     """Return the query of `count` open tasks from a position on, or of those before it."""
     place = {"position__gte" if forward else "position__lt": Given("begin")}
     return Prepared(
-        lambda: _open_tasks(Given("campaign"), Given("annotator"), confirms=confirms).filter(
+        lambda: _open_tasks(Given("campaign"), Given("annotator"), shown, confirms=confirms).filter(
             **place
         )[:count]
     )
@@ -83,6 +84,12 @@ def _assigned(count: int) -> Prepared:
     """
     relevant = Q(task__gold=None) | Q(annotator=Given("annotator"))
     return Prepared(lambda: Assignment.objects.filter(relevant, task__pk__in=_given_tasks(count)))
+
+
+@cache
+def _renewed_leases(shown: Shown) -> Prepared:
+    relations = [f"task__{name}" for name in (*shown, *GOLD)]
+    return Prepared(lambda: _held().select_related(*relations).order_by("pk"))
 
 
 @cache
@@ -103,9 +110,6 @@ def _by_number(tasks: Sequence[int]) -> dict[str, int]:
 
 
 _renew = Prepared(_held, lease_expires_at=lease_end())
-_renewed_leases = Prepared(
-    lambda: _held().select_related(*(f"task__{shown}" for shown in SHOWN)).order_by("pk")
-)
 _update_member = Prepared(
     lambda: Membership.objects.filter(pk=Given("pk")),
     handed=F("handed") + Given("new"),
@@ -147,8 +151,8 @@ def claim_assignments(
             fresh = _lease_next(campaign, membership, 1, waits=True)
     CLAIMS.inc(len(fresh))
     found = (held + fresh)[:count]
-    if campaign.is_ordering:
-        prefetch_related_objects(found, *CAPTIONS_TO_ORDER)
+    if campaign.question_kind.prefetched:
+        prefetch_related_objects(found, *campaign.question_kind.prefetched)
     return found
 
 
@@ -182,7 +186,8 @@ def expire_leases(*, limit: int = 1000) -> int:
 def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:
     """Return the annotator's assignments after renewing their leases."""
     of_member = {"annotator": annotator.pk, "campaign": campaign.pk}
-    return _renewed_leases.all(**of_member) if _renew.update(**of_member) else []
+    leases = _renewed_leases(campaign.question_kind.shown)
+    return leases.all(**of_member) if _renew.update(**of_member) else []
 
 
 def _lease_next(
@@ -209,7 +214,7 @@ def _next_with_gold(
     pairs: dict[int, JudgmentTask] = {}
     if came_back:
         keys = [item.task for item in came_back if item.gold is None][:count]
-        tasks = _open_tasks(campaign, membership.annotator, confirms=campaign.confirms)
+        tasks = _open_tasks_of(campaign, membership)
         pairs = {task.pk: task for task in tasks.filter(pk__in=keys)}
     new = _next_tasks(campaign, membership, count, waits=waits, without=pairs)
     if not lock_if_active(membership):
@@ -232,10 +237,7 @@ def _next_tasks(
     without: the primary keys of tasks that are left out.
     """
     if waits:
-        first = _open_tasks(
-            campaign, membership.annotator, confirms=campaign.confirms, skip_locked=False
-        )
-        return list(first[:1])
+        return list(_open_tasks_of(campaign, membership, skip_locked=False)[:1])
     if membership.cursor_until < timezone.now():
         membership.cursor, membership.cursor_until = 0, timezone.now() + CURSOR_FOR
     if count < 1:
@@ -260,16 +262,30 @@ def _find(
     """Lock and return open tasks from the member's cursor on, or those before it."""
     confirms, begin = campaign.confirms, membership.cursor
     if not without:
-        search = _open_from(count, confirms=confirms, forward=forward)
+        shown = campaign.question_kind.shown
+        search = _open_from(count, shown, confirms=confirms, forward=forward)
         return search.all(campaign=campaign.pk, annotator=membership.annotator_id, begin=begin)
-    tasks = _open_tasks(campaign, membership.annotator, confirms=confirms).exclude(pk__in=without)
+    tasks = _open_tasks_of(campaign, membership).exclude(pk__in=without)
     place = Q(position__gte=begin) if forward else Q(position__lt=begin)
     return list(tasks.filter(place)[:count])
+
+
+def _open_tasks_of(
+    campaign: Campaign, membership: Membership, *, skip_locked: bool = True
+) -> QuerySet[JudgmentTask]:
+    return _open_tasks(
+        campaign,
+        membership.annotator,
+        campaign.question_kind.shown,
+        confirms=campaign.confirms,
+        skip_locked=skip_locked,
+    )
 
 
 def _open_tasks(
     campaign: Campaign | Given,
     annotator: Annotator | Given,
+    shown: Shown,
     *,
     confirms: bool,
     skip_locked: bool = True,
@@ -280,7 +296,7 @@ def _open_tasks(
         tasks = unknown_pairs(tasks, annotator)
     if _skips_locked():
         tasks = tasks.select_for_update(skip_locked=skip_locked, of=("self",), no_key=True)
-    return tasks.select_related("pair__query", "pair__video", "ordering_video").order_by("position")
+    return tasks.select_related(*shown).order_by("position")
 
 
 def _skips_locked() -> bool:

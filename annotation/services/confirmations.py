@@ -10,8 +10,8 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 
 from annotation.core.plan import count_plan, plan_positions
-from annotation.enums import AnnotationAct, CampaignKind, CampaignState, TaskState
-from annotation.models import Campaign, JudgmentTask
+from annotation.enums import AnnotationAct, CampaignState, TaskState
+from annotation.models import Campaign, JudgmentTask, of_labels
 from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import OWN_CAPTION
@@ -104,8 +104,8 @@ def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
     in ascending order of `_Single.keys`.
     """
     tasks = JudgmentTask.objects.filter(
+        of_labels("campaign__"),
         campaign__benchmark=benchmark,
-        campaign__kind=CampaignKind.JUDGING,
         campaign__confirms=False,
         state=TaskState.RESOLVED,
         labels_live=1,

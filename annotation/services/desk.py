@@ -30,14 +30,16 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
     """Rule on a pair that is in conflict or escalated. Its labels stay.
 
     A closed campaign is allowed, because imported campaigns are closed and can have conflicts.
-    Raises `Conflict` if the pair is no longer at the desk or the campaign is an ordering study, and
-    `InvalidInput` if the label is not on the scale.
+    Raises `Conflict` if the pair is no longer at the desk or leads do not rule on this question,
+    and `InvalidInput` if the label is not one of `rulings`.
     """
     check_can_rule(by, task.campaign.benchmark)
-    if task.campaign.is_ordering:
-        raise Conflict("A lead cannot order captions. Return the video to the queue.")
+    kind = task.campaign.question_kind
+    rulings = kind.rulings(task.campaign)
+    if not rulings:
+        raise Conflict(kind.words.no_ruling)
     task = _task_at_desk(task, TaskState.CONFLICTED, TaskState.ESCALATED)
-    if label not in task.campaign.labels:
+    if label not in rulings:
         raise InvalidInput(f"{label} is not on the scale of this campaign.")
     try:
         with transaction.atomic():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -11,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.core.control_order_file import ControlOrder, parse_control_orders
-from annotation.core.orderings import CAPTIONS, shuffled_places
 from annotation.core.readers.gold import GoldFile, explanation_fault, parse_gold
 from annotation.enums import AnnotationAct, AssignmentState, CampaignState, GoldUse, TaskState
-from annotation.models import Assignment, Campaign, GoldCaption, GoldItem, JudgmentTask
+from annotation.models import Assignment, Campaign, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.services.slots import leases_of, release_leases
 from hearth.accounts.actors import Actor, account_of
@@ -143,124 +141,10 @@ def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor)
             raise Conflict(
                 "One of these pairs is already a gold item, for training or control."
             ) from None
-        _add_gold_tasks_to_campaigns(benchmark)
+        add_gold_tasks_to_campaigns(benchmark)
         after = {"use": use, "items": len(rows)}
         record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after=after)
     return len(rows)
-
-
-def add_gold_order(
-    *,
-    benchmark: Benchmark,
-    video: str,
-    captions: Sequence[str],
-    steps: Sequence[int],
-    by: Actor,
-    explanation: str = "",
-) -> GoldItem:
-    """Add a control order: a video with five captions whose order is known, at least in part.
-
-    video, captions: keys. steps: the step of each caption, 0 to 4 (1 to 5 in files and on pages,
-    see `GoldCaption`). Raises `InvalidInput` if a key is unknown, if captions have equal texts, or
-    if all captions have the same step. Raises `Conflict` if the video already has a control order.
-    """
-    order = ControlOrder(video, captions, steps, explanation)
-    (item,) = add_gold_orders(benchmark=benchmark, orders=[order], by=by)
-    return item
-
-
-def import_control_orders(
-    *,
-    benchmark: Benchmark,
-    path: Path,
-    by: Actor,
-    source: str | None = None,
-    progress: Progress = no_progress,
-) -> int:
-    """Add the control orders of a file. Return their number.
-
-    All are added, or none. Raises `InvalidInput` with the line of the first error.
-    """
-    check_can_lead(by, benchmark)
-    orders, name = parse_control_orders(
-        path,
-        progress=lambda done, total: progress(done, total, "reading control orders"),
-        source=source,
-    )
-    return len(add_gold_orders(benchmark=benchmark, orders=orders, by=by, source=name))
-
-
-def add_gold_orders(
-    *, benchmark: Benchmark, orders: Sequence[ControlOrder], by: Actor, source: str | None = None
-) -> list[GoldItem]:
-    """Add control orders, and tasks for them in the studies that use them.
-
-    All are added, or none. source: the name of the file, if the orders are from a file. Raises the
-    errors of `add_gold_order`. If the order with the error has a line number, the error is always
-    `InvalidInput` with this number.
-    """
-    check_can_lead(by, benchmark)
-    first_equal = first_equal_captions(benchmark)
-    items = []
-    with transaction.atomic():
-        lock_row(benchmark)
-        for order in orders:
-            try:
-                items.append(_store_order(benchmark, order, first_equal, by))
-            except (InvalidInput, Conflict) as error:
-                if order.line is None:
-                    raise
-                raise InvalidInput(str(error), source=source, line=order.line) from None
-        _add_gold_tasks_to_campaigns(benchmark)
-        after = {"use": GoldUse.CONTROL, "items": len(items)}
-        record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after=after)
-    return items
-
-
-def _store_order(
-    benchmark: Benchmark, order: ControlOrder, first_equal: Int64Array, by: Actor
-) -> GoldItem:
-    if fault := explanation_fault(order.explanation):
-        raise InvalidInput(fault)
-    video = Video.objects.filter(benchmark=benchmark, key=order.video).first()
-    if video is None:
-        raise InvalidInput(f"The benchmark has no video {order.video!r}.")
-    queries = _captions_to_order(benchmark, order.captions, first_equal)
-    steps = set(order.steps)
-    if len(order.steps) != CAPTIONS or not steps <= set(range(CAPTIONS)) or len(steps) < 2:
-        raise InvalidInput(
-            f"Steps must be 1 to {CAPTIONS}, and at least two captions must have different steps."
-        )
-    if GoldItem.objects.filter(video=video, query=None).exists():
-        raise Conflict("This video has a control order already. Use another video.")
-    codes = benchmark.pair_space.encode(np.array([[q.number for q in queries]]), video.number)
-    places = shuffled_places(codes, 0)[0].tolist()
-    item = GoldItem.objects.create(
-        benchmark=benchmark,
-        video=video,
-        use=GoldUse.CONTROL,
-        explanation=order.explanation,
-        created_by=account_of(by),
-    )
-    GoldCaption.objects.bulk_create(
-        GoldCaption(item=item, query=query, place=place, step=step)
-        for query, place, step in zip(queries, places, order.steps, strict=True)
-    )
-    return item
-
-
-def _captions_to_order(
-    benchmark: Benchmark, keys: Sequence[str], first_equal: Int64Array
-) -> list[Query]:
-    """Return the captions with these keys. Raises `InvalidInput` if they cannot be ordered."""
-    found = {query.key: query for query in Query.objects.filter(benchmark=benchmark, key__in=keys)}
-    if unknown := [key for key in keys if key not in found]:
-        raise InvalidInput(f"The benchmark has no caption {unknown[0]!r}.")
-    queries = [found[key] for key in keys]
-    texts = first_equal[[query.number for query in queries]]
-    if len(queries) != CAPTIONS or len(set(texts.tolist())) < CAPTIONS:
-        raise InvalidInput(f"A control order needs {CAPTIONS} captions with different texts.")
-    return queries
 
 
 def add_gold_tasks(campaign: Campaign) -> int:
@@ -268,24 +152,26 @@ def add_gold_tasks(campaign: Campaign) -> int:
 
     No annotator may see the same text pair twice. Gold items with a text pair that is judged in the
     campaign are therefore not added. Of several gold items with the same text pair, only one is
-    added. In an ordering study, the same applies to videos instead of text pairs.
+    added. In a study, the same applies to its items instead of text pairs.
     """
     use = GoldUse.TRAINING if campaign.is_training else GoldUse.CONTROL
     tasks = JudgmentTask.objects.filter(campaign=campaign)
     pairs = tasks.filter(pair__query=OuterRef("query"), pair__video=OuterRef("video"))
-    videos = tasks.filter(ordering_video=OuterRef("video"))
+    items = tasks.annotate(video_pk=Coalesce("item__video", 0)).filter(
+        video_pk=Coalesce(OuterRef("video"), 0), item__text=OuterRef("text")
+    )
     present = tasks.filter(gold=OuterRef("pk"))
     missing = GoldItem.objects.filter(
         ~Exists(present),
-        ~Exists(videos if campaign.is_ordering else pairs),
+        ~Exists(items if campaign.is_study else pairs),
         benchmark=campaign.benchmark_id,
+        question=campaign.question,
         use=use,
         retired_at=None,
-        query__isnull=campaign.is_ordering,
     )
     states = dict(missing.values_list("pk", "video__state"))
     ids = np.array(list(states), np.int64)
-    if not campaign.is_ordering:
+    if not campaign.is_study:
         ids = _without_equal(campaign, ids)
     last = tasks.filter(gold__isnull=False).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
@@ -325,7 +211,7 @@ def _without_equal(campaign: Campaign, ids: Int64Array) -> Int64Array:
     return ids[is_first & ~np.isin(text_pairs, present)]
 
 
-def _add_gold_tasks_to_campaigns(benchmark: Benchmark) -> None:
+def add_gold_tasks_to_campaigns(benchmark: Benchmark) -> None:
     """Add missing gold tasks to all campaigns that use gold and are not closed."""
     campaigns = Campaign.objects.filter(benchmark=benchmark)
     for campaign in campaigns.exclude(state=CampaignState.CLOSED):
@@ -368,7 +254,7 @@ def restore_gold(*, item: GoldItem, by: User) -> GoldItem:
     check_can_lead(by, item.benchmark)
     GoldItem.objects.filter(pk=item.pk).update(retired_at=None)
     lock_row(item.benchmark)
-    _add_gold_tasks_to_campaigns(item.benchmark)
+    add_gold_tasks_to_campaigns(item.benchmark)
     record(AnnotationAct.GOLD_RESTORED, by=by, on=item)
     item.refresh_from_db()
     return item

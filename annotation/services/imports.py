@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from django.utils import timezone
 
-from annotation.core.consensus import NO_LABEL, Outcomes, count_values, places_within
+from annotation.core.consensus import NO_LABEL, Outcomes, count_values, places_within, resolve
 from annotation.core.plan import count_plan
 from annotation.core.readers.judgments import NO_TIME, JudgmentsFile, JudgmentsOf, parse_judgments
 from annotation.enums import LABELS, AnnotationAct, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.selectors.tasks import pairs_per_unit
-from annotation.services.slots import TASK_STATES, outcomes_of
+from annotation.services.slots import TASK_STATES
 from hearth.accounts.actors import Actor, account_of
 from hearth.audit.services import record
 from hearth.shared.arrays import combined
@@ -198,7 +198,7 @@ def _store(
     shown = by_key[np.searchsorted(pair_keys[by_key], tasks)]  # the first pair of each task
     task_ids = _copy_tasks(
         campaign,
-        outcomes_of(campaign, counts, n_labels),
+        resolve(counts, n_labels, labels_max=n_labels, threshold=campaign.threshold),
         pair_id=pair_ids[shown],
         **shared,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,7 +10,6 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.core.orderings import CAPTIONS, is_in_steps, number_of_order
 from annotation.enums import (
     STATES_FROM_LABELS,
     AssignmentState,
@@ -32,6 +30,7 @@ from annotation.models import (
     Judgment,
     JudgmentTask,
 )
+from annotation.questions.kind import Value
 from annotation.selectors.guidelines import find_past_guideline
 from annotation.services.members import (
     count_answer,
@@ -72,8 +71,8 @@ _end_lease = Prepared(
 class Answer:
     """An annotator's answer to a task, and facts about how it was made.
 
-    An answer has either a label or `places`, the places of the five captions on the screen, from
-    the most similar caption to the least similar one. The order is stored as its number.
+    The kind of the question decides whether an answer has a label, a `payload` (by the JSON keys of
+    the API), or both.
 
     `viewing` contains the measurements of the browser, and `missing` the elements of the caption
     that are marked as missing in the video. A second answer to a task is accepted only if
@@ -84,29 +83,13 @@ class Answer:
 
     client_key: uuid.UUID
     label: int | None = None
-    places: Sequence[int] | None = None
+    payload: dict[str, Any] | None = None
     seconds: float | None = None
     viewing: dict[str, Any] | None = None
     missing: list[str] | None = None
     corrects: bool = True
     corrected_key: uuid.UUID | None = None
     guideline: int | None = None
-
-    @property
-    def value(self) -> int:
-        """The number that is stored: the label, or the number of the order.
-
-        Raises `InvalidInput` if the answer has no valid value.
-        """
-        if (self.label is None) == (self.places is None):
-            raise InvalidInput(_("An answer needs either a label or places."))
-        if self.places is None:
-            return cast(int, self.label)
-        try:
-            return number_of_order(self.places)
-        except ValueError:
-            message = _("The places must contain each number from 0 to {last} once.")
-            raise InvalidInput(message.format(last=CAPTIONS - 1)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +108,10 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
     was deactivated. A second answer of the same annotator replaces the first.
 
     Raises `NotFound` if the assignment is not the annotator's. Raises `Conflict` if the client key
-    was used for another label, if the annotator has already answered and this is not a correction,
+    was used for another answer, if the annotator has already answered and this is not a correction,
     or if the correct answer has been shown. Raises `Outdated` if the answer to correct was replaced
-    in the meantime. Raises `InvalidInput` if the label is not on the scale or the campaign has not
-    had this version of the guidelines.
+    in the meantime. Raises `InvalidInput` if the answer does not fit the question or the campaign
+    has not had this version of the guidelines.
     """
     submitted = _submit_once(assignment_id, annotator, answer)
     if submitted.created:
@@ -141,9 +124,10 @@ def _submit_once(assignment_id: int, annotator: Annotator, answer: Answer) -> Su
     try:
         return _submit(assignment_id, annotator, answer)
     except (IntegrityError, Conflict) as error:
-        stored = Judgment.objects.filter(annotator=annotator, client_key=answer.client_key).first()
+        sent = Judgment.objects.filter(annotator=annotator, client_key=answer.client_key)
+        stored = sent.select_related("task__campaign__guideline").first()
         if stored is not None:
-            return _repeated(stored, assignment_id, answer.value)
+            return _repeated(stored, assignment_id, answer)
         if isinstance(error, Conflict):
             raise
         # Another answer to the task was stored after this one was checked.
@@ -249,13 +233,13 @@ def _hold_again(task: JudgmentTask, slots: TaskSlots, assignment: Assignment) ->
 def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
     task, slots, assignment = _locked_task_of(assignment_id, annotator)
     campaign = task.campaign
-    _check_fits_campaign(campaign, answer)
+    value = campaign.question_kind.parse(campaign, answer)
     if task.gold_id is not None:
-        return _submit_gold(task, assignment, answer)
+        return _submit_gold(task, assignment, answer, value)
     _check_replaces(slots.live.get(annotator.pk), answer, is_final=False)
     slot = _slot_for(assignment, task, slots)
     state = JudgmentState.SURPLUS if slot is None else JudgmentState.LIVE
-    judgment = _create_judgment(task, annotator, answer, state=state, slot=slot)
+    judgment = _create_judgment(task, annotator, answer, value, state=state, slot=slot)
     if slot is not None:
         slots.live[annotator.pk] = judgment
     first = assignment.state != AssignmentState.DONE
@@ -275,7 +259,9 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
     return Submitted(judgment, created=True)
 
 
-def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> Submitted:
+def _submit_gold(
+    task: JudgmentTask, assignment: Assignment, answer: Answer, value: Value
+) -> Submitted:
     """Store an answer to a gold item. It is correct or wrong, and never counted as a label."""
     campaign, annotator = task.campaign, assignment.annotator
     earlier = _current_answer(task, annotator).first()
@@ -287,8 +273,9 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
         task,
         annotator,
         answer,
+        value,
         state=JudgmentState.SURPLUS if late else JudgmentState.GOLD,
-        is_right=_is_right(task, answer),
+        is_right=campaign.question_kind.is_right(campaign, cast(GoldItem, task.gold), value),
     )
     first = assignment.state != AssignmentState.DONE
     if first:
@@ -297,28 +284,6 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     if first:
         count_answer(campaign, annotator, is_gold=True)
     return Submitted(judgment, created=True)
-
-
-def _is_right(task: JudgmentTask, answer: Answer) -> bool:
-    """Return whether an answer to a gold item is correct."""
-    gold = cast(GoldItem, task.gold)
-    if answer.places is not None:
-        return is_in_steps(answer.places, [caption.step for caption in gold.captions.all()])
-    return task.campaign.is_relevant(answer.value) == gold.is_relevant
-
-
-def _check_fits_campaign(campaign: Campaign, answer: Answer) -> None:
-    """Raise `InvalidInput` if the answer does not fit the campaign."""
-    if campaign.is_ordering != (answer.places is not None):
-        needed = (
-            _("This campaign needs an order of the captions: send places, not a label.")
-            if campaign.is_ordering
-            else _("This campaign needs a label, not places.")
-        )
-        raise InvalidInput(needed)
-    if answer.value not in campaign.labels:
-        message = _("{label} is not on the scale of this campaign.")
-        raise InvalidInput(message.format(label=answer.value))
 
 
 def _check_replaces(earlier: Judgment | None, answer: Answer, *, is_final: bool) -> None:
@@ -357,12 +322,13 @@ def _was_escalated(task: JudgmentTask, assignment: Assignment) -> bool:
 
 
 def _create_judgment(
-    task: JudgmentTask, annotator: Annotator, answer: Answer, **outcome: Any
+    task: JudgmentTask, annotator: Annotator, answer: Answer, value: Value, **outcome: Any
 ) -> Judgment:
     return Judgment.objects.create(
         task=task,
         annotator=annotator,
-        label=answer.value,
+        label=value.label,
+        payload=value.payload,
         seconds=answer.seconds,
         viewing=answer.viewing,
         missing=answer.missing,
@@ -412,11 +378,12 @@ def _locked_task_of(
     raise NotFound(_("This task is not assigned to you."))
 
 
-def _repeated(stored: Judgment, assignment_id: int, label: int) -> Submitted:
+def _repeated(stored: Judgment, assignment_id: int, answer: Answer) -> Submitted:
     same_task = Assignment.objects.filter(
         pk=assignment_id, annotator=stored.annotator_id, task=stored.task_id
     ).exists()
-    if stored.label != label or not same_task:
+    kind = stored.task.campaign.question_kind
+    if not same_task or not kind.same(stored, answer):
         raise Conflict(_("This answer was already stored with another label."))
     return Submitted(stored, created=False)
 

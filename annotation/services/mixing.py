@@ -41,7 +41,7 @@ class Returning:
 class Candidate:
     """A gold item that the annotator can get: primary keys of its task and its caption.
 
-    In an ordering study, the caption of every task is 0 here.
+    In a study, the caption of every task is 0 here.
     """
 
     task: int
@@ -193,7 +193,7 @@ def _candidates(
 
 
 def caption_of(task: JudgmentTask) -> int:
-    """Return the primary key of the caption of a pair or gold item, 0 in an ordering study."""
+    """Return the primary key of the caption of a pair or gold item, 0 in a study."""
     shown = task.pair or task.gold
     return (shown.query_id or 0) if shown else 0
 

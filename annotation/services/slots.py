@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,7 @@ from django.db.models import Case, QuerySet, Value, When
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 
-from annotation.core.consensus import (
-    NO_LABEL,
-    Outcomes,
-    State,
-    complete,
-    count_values,
-    resolve,
-)
+from annotation.core.consensus import NO_LABEL, Outcomes, State
 from annotation.enums import (
     STATES_FROM_LABELS,
     AssignmentState,
@@ -100,63 +93,20 @@ def update_task_state(task: JudgmentTask, slots: TaskSlots) -> None:
     """
     if task.state not in STATES_FROM_LABELS or task.gold_id is not None:
         return
-    counts = _count_labels(task.campaign, [judgment.label for judgment in slots.live.values()])
-    planned = np.array([task.labels_planned])
+    campaign, planned = task.campaign, np.array([task.labels_planned])
+    kind, closed = campaign.question_kind, campaign.state == CampaignState.CLOSED
     carried = np.array([NO_LABEL if task.carried is None else task.carried])
-    outcome = outcomes_of(task.campaign, counts, planned, carried)
+    answers = kind.answers_of(campaign, list(slots.live.values()))
+    outcome = kind.outcomes(campaign, answers, planned, carried, closed=closed)
     row = _state_rows(outcome, planned, np.array([slots.held]))[0]
     _update_task.update(pk=task.pk, **state_columns(*row.tolist()))
-
-
-def outcomes_of(
-    campaign: Campaign,
-    counts: Int64Array,
-    planned: Int64Array,
-    carried: Int64Array | None = None,
-) -> Outcomes:
-    """Return the outcomes of tasks, computed only from their labels.
-
-    In a closed campaign the existing labels of a task decide, because no further label will arrive.
-    A task without a label stays pending. A task of an ordering study never has a label as its
-    outcome, and needs all its orders even in a closed campaign. counts: [n, n_values], as in
-    `resolve`. planned: [n]. carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts
-    like the other labels of the task, but only if there are some. `required` and `n_labels` of the
-    outcomes do not include it.
-    """
-    if campaign.is_ordering:
-        return complete(counts, planned)
-    if carried is not None and (carried != NO_LABEL).any():
-        return _with_carried(campaign, counts, planned, carried)
-    labels_max: Int64Array | int = campaign.labels_max
-    if campaign.state == CampaignState.CLOSED:
-        labels_max = counts.sum(axis=1)
-        planned = np.where(labels_max > 0, np.minimum(planned, labels_max), planned)
-    return resolve(counts, planned, labels_max=labels_max, threshold=campaign.threshold)
-
-
-def _with_carried(
-    campaign: Campaign, counts: Int64Array, planned: Int64Array, carried: Int64Array
-) -> Outcomes:
-    """Return the outcomes of tasks if some of them have a label from an earlier campaign."""
-    has_carried = carried != NO_LABEL
-    # The carried label counts only if the task also has a new label.
-    counted = has_carried & (counts.sum(axis=1) > 0)
-    counts = counts.copy()
-    counts[counted, carried[counted]] += 1
-    found = outcomes_of(campaign, counts, planned + counted)
-    return replace(found, required=found.required - counted, n_labels=found.n_labels - counted)
-
-
-def _count_labels(campaign: Campaign, labels: Sequence[int]) -> Int64Array:
-    """Return the number of each label of the scale among `labels`, [1, n_values]."""
-    return np.bincount(labels, minlength=len(campaign.labels)).reshape(1, -1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LockedTasks:
     """Many locked tasks of one campaign, ascending by primary key.
 
-    ids, pair_ids, planned, carried: int64 [n]. A task of an ordering study has the pair 0.
+    ids, pair_ids, planned, carried: int64 [n]. A task of a study has the pair 0.
     by_labels: bool [n], whether labels determine the state. A lead determines the state of the
     others.
     """
@@ -189,13 +139,11 @@ def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
 
     If a lead determines the state of a task, only its number of labels is corrected.
     """
-    among = Among("task_id", tasks.ids)
-    live = Judgment.objects.filter(among, state=JudgmentState.LIVE)
-    of_task, labels = read_columns(live, "task_id", "label")
-    places = np.searchsorted(tasks.ids, of_task)
-    counts = count_values(places, labels, len(tasks.ids), len(campaign.labels))
-    outcomes = outcomes_of(campaign, counts, tasks.planned, tasks.carried)
-    leases = Assignment.objects.filter(among, state=AssignmentState.HELD)
+    kind, closed = campaign.question_kind, campaign.state == CampaignState.CLOSED
+    live = Judgment.objects.filter(state=JudgmentState.LIVE)
+    answers = kind.read(campaign, live, tasks.ids)
+    outcomes = kind.outcomes(campaign, answers, tasks.planned, tasks.carried, closed=closed)
+    leases = Assignment.objects.filter(Among("task_id", tasks.ids), state=AssignmentState.HELD)
     (of_task,) = read_columns(leases, "task_id")
     held = np.bincount(np.searchsorted(tasks.ids, of_task), minlength=len(tasks.ids))
     by_labels = tasks.by_labels

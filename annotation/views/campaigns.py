@@ -82,8 +82,12 @@ def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_policy(request: HttpRequest, pk: int) -> HttpResponse:
     """Change the parts of the policy that can change while the campaign runs."""
     campaign = get_running_campaign(request, pk)
-    form_class = StudyPolicyForm if campaign.is_ordering else PolicyForm
-    form = form_class(**form_data(request), initial=PolicyForm.values_of(campaign))
+    shared = {**form_data(request), "initial": PolicyForm.values_of(campaign)}
+    form = (
+        StudyPolicyForm(**shared, words=campaign.question_kind.words)
+        if campaign.is_study
+        else PolicyForm(**shared)
+    )
     if request.method == "POST" and form.is_valid() and _change_policy(request, campaign, form):
         return redirect("campaign", campaign.pk)
     context = {"benchmark": campaign.benchmark, "campaign": campaign, "form": form}

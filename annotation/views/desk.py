@@ -113,7 +113,7 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
             "total": len(queue),
             "earlier": queue[place - 1] if place else None,
             "later": queue[place + 1] if place + 1 < len(queue) else None,
-            "can_rule": case.task.state != TaskState.UNPLAYABLE and not campaign.is_ordering,
+            "can_rule": case.task.state != TaskState.UNPLAYABLE and bool(context["answers"]),
             "can_reopen": case.task.state != TaskState.CONFLICTED
             and campaign.state != CampaignState.CLOSED,
             "can_exclude": case.task.state == TaskState.UNPLAYABLE,
@@ -131,7 +131,7 @@ def rulings(request: HttpRequest, pk: int) -> HttpResponse:
         "campaign": campaign,
         "benchmark": campaign.benchmark,
         "page": page,
-        "rows": [(ruling, campaign.labels[ruling.label]) for ruling in page],
+        "rows": [(ruling, campaign.question_kind.words_of(campaign, ruling)) for ruling in page],
         "leads": leads_with_rulings(campaign),
         "lead": lead,
     }
@@ -162,7 +162,7 @@ def desk_pair(request: HttpRequest, pk: int, task: int) -> HttpResponse:
         "benchmark": campaign.benchmark,
         **_case_context(get_desk_case(found.pk)),
         "rulings": [
-            (ruling, campaign.labels[ruling.label])
+            (ruling, campaign.question_kind.words_of(campaign, ruling))
             for ruling in rulings_of(campaign).filter(task=found)
         ],
         "gold_address": _gold_address(found)
@@ -176,10 +176,10 @@ def desk_pair(request: HttpRequest, pk: int, task: int) -> HttpResponse:
 def _gold_address(task: JudgmentTask) -> str:
     """Return the page that uses a settled pair as gold, or "" if the task is no such pair."""
     campaign = task.campaign
-    if campaign.is_ordering or task.gold_id or task.label is None:
+    if campaign.is_study or task.gold_id or task.label is None:
         return ""
     answer = int(campaign.is_relevant(task.label))
-    values = {"caption": task.query.key, "video": task.video.key, "answer": str(answer)}
+    values = {"caption": task.query.key, "video": str(task.video), "answer": str(answer)}
     return _with_query(reverse("gold-pair", args=[campaign.benchmark.key]), values)
 
 
@@ -209,7 +209,7 @@ def _undo(request: HttpRequest, ruling: Adjudication) -> bool:
     except Conflict as conflict:
         messages.warning(request, str(conflict))
         return False
-    pair = f"“{ruling.task.query.text}” and video {ruling.task.video.key}"
+    pair = f"“{ruling.task.query.text}” and video {ruling.task.video}"
     text = f"The ruling on {pair} is undone. Published label sets do not change."
     messages.success(request, text)
     return True
@@ -237,9 +237,9 @@ def _csv_row(ruling: Adjudication) -> tuple[Any, ...]:
     """Return the values of `CSV_COLUMNS`."""
     return (
         ruling.task.query.key,
-        ruling.task.video.key,
+        str(ruling.task.video),
         ruling.label,
-        ruling.task.campaign.labels[ruling.label],
+        ruling.task.campaign.question_kind.words_of(ruling.task.campaign, ruling),
         ruling.reason,
         ruling.lead.username,
         ruling.created_at.isoformat(),
@@ -253,7 +253,7 @@ def _case_context(case: DeskCase) -> dict[str, Any]:
 
 
 def _take_decision(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    form = DeskForm(request.POST, labels=_labels_to_rule(campaign))
+    form = DeskForm(request.POST, labels=campaign.question_kind.rulings(campaign))
     if not form.is_valid():
         raise InvalidInput(
             f"The decision must be a label of the scale, {REOPEN} or {EXCLUDE}, for a task at the "
@@ -287,7 +287,8 @@ def _with_query(address: str, parameters: Mapping[str, Any]) -> str:
 
 def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudication | None, str]:
     """Carry out the decision of a form. Return its ruling, or None without one, and a message."""
-    noun = "video" if task.campaign.is_ordering else "pair"
+    campaign = task.campaign
+    noun = campaign.question_kind.words.item
     if data["ruling"] == REOPEN:
         services.reopen_task(task=task, by=by)
         return None, f"The last {noun} is back in the queue."
@@ -297,12 +298,8 @@ def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudic
     ruling = services.adjudicate_task(
         task=task, label=int(data["ruling"]), by=by, reason=data["reason"]
     )
-    return ruling, f"Your ruling on the last pair: {task.campaign.labels[ruling.label]}."
-
-
-def _labels_to_rule(campaign: Campaign) -> dict[int, str]:
-    """Return the labels that a ruling can have. No lead rules on the order of captions."""
-    return {} if campaign.is_ordering else campaign.labels
+    text = campaign.question_kind.words_of(campaign, ruling)
+    return ruling, f"Your ruling on the last {noun}: {text}."
 
 
 def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | None:
@@ -313,7 +310,7 @@ def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | N
 
 def _keys(request: HttpRequest, campaign: Campaign) -> KeysContext:
     """Return the keys of the desk. Actions shared with the judging room have the same keys."""
-    labels = _labels_to_rule(campaign)
+    labels = campaign.question_kind.rulings(campaign)
     annotator = Annotator.objects.filter(user=cast(User, request.user)).first()
     preferences = annotator.preferences if annotator else {}
     found = desk_keys(

@@ -13,9 +13,10 @@ from django.urls import reverse
 from annotation import services
 from annotation.core.readers.gold import GOLD
 from annotation.enums import GoldUse
-from annotation.forms.gold import GoldItemForm, GoldOrderForm, GoldPairForm, GoldUploadForm
+from annotation.forms.gold import GoldItemForm, GoldPairForm, GoldUploadForm
 from annotation.models import GoldItem
 from annotation.policies import benchmarks_led_by, can_lead_somewhere, check_can_lead
+from annotation.questions.kind import kinds
 from annotation.selectors.gold import (
     escalations_of_item,
     get_gold_item,
@@ -54,6 +55,7 @@ def gold(request: HttpRequest, key: str) -> HttpResponse:
         "kind": kind,
         "filters": filters(request, "kind", _kinds(benchmark)),
         "search": search,
+        "gold_pages": [kind.gold_page for kind in kinds().values() if kind.gold_page],
     }
     return render(request, "annotation/gold/gold.html", context)
 
@@ -79,25 +81,6 @@ def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
         title=f"Import gold items for {use} into {benchmark.name}",
         benchmark_key=benchmark.key,
     )
-
-
-@only_for(can_lead_somewhere, FORM_METHODS)
-def gold_order(request: HttpRequest, key: str) -> HttpResponse:
-    """Add a control order."""
-    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
-    check_can_lead(request.user, benchmark)
-    form = GoldOrderForm(**form_data(request))
-    if request.method == "POST" and form.is_valid():
-        by = cast(User, request.user)
-        try:
-            item = services.add_gold_order(benchmark=benchmark, by=by, **form.order())
-        except (Conflict, InvalidInput) as error:
-            form.add_error(None, str(error))
-        else:
-            messages.success(request, "The control order is added.")
-            return redirect("gold-item", benchmark.key, item.pk)
-    context = {"benchmark": benchmark, "form": form}
-    return render(request, "annotation/gold/order.html", context, status=form_status(request))
 
 
 @only_for(can_lead_somewhere, FORM_METHODS)
@@ -159,7 +142,6 @@ def gold_item(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "item": item,
         "form": form,
         "video": playable_address(item.video),
-        "captions": item.captions.select_related("query").order_by("step", "place"),
         "escalations": escalations_of_item(item)[:ESCALATIONS_MAX],
     }
     status = UNPROCESSABLE if form.errors else 200

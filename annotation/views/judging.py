@@ -20,7 +20,7 @@ from annotation.core.keys import OTHERS, bindings, without_characters
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, scopes_known
 from annotation.questions.room import Room
-from annotation.questions.rooms import ROOMS, own_keys, question_of
+from annotation.questions.rooms import own_keys
 from annotation.selectors.campaigns import get_campaign
 from annotation.selectors.guidelines import last_guideline_version
 from annotation.selectors.judging import judged_by
@@ -55,11 +55,10 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
     if needs_consent(request.user):
         return redirect(f"{reverse('consent')}?{urlencode({'next': request.path})}")
     annotator = annotator_for(cast(User, request.user))
-    question = question_of(campaign)
-    room = ROOMS[question]
+    room = campaign.question_kind.room
     context = {
         "campaign": campaign,
-        "question": question,
+        "question": campaign.question,
         "room": room,
         "guideline": campaign.guideline,
         "has_new_guideline": last_guideline_version(campaign, annotator)
@@ -73,7 +72,7 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
         **_room_keys(campaign, room, annotator),
         **_room_training(campaign, annotator),
     }
-    return render(request, f"annotation/questions/{question}/room.html", context)
+    return render(request, f"annotation/questions/{campaign.question}/room.html", context)
 
 
 @translated

@@ -124,7 +124,8 @@ def _page(
 
 
 def _label_of(judgment: Judgment) -> str:
-    return gettext(judgment.task.campaign.labels[judgment.label])
+    campaign = judgment.task.campaign
+    return gettext(campaign.question_kind.words_of(campaign, judgment))
 
 
 def _bars(days: list[tuple[datetime.date, int]]) -> list[dict[str, Any]]:

@@ -12,8 +12,7 @@ from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotation.enums import CampaignKind
-from annotation.models import Membership
+from annotation.models import Membership, of_labels
 from annotation.selectors.people import judged_pairs, role_choices, search_people
 from hearth.accounts import services
 from hearth.accounts.forms import EraseForm, PersonStateForm, RoleForm
@@ -183,9 +182,7 @@ def _get_person(request: HttpRequest, pk: int) -> User:
 
 def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpResponse:
     scopes = _scopes_led(request)
-    memberships = Membership.objects.filter(
-        annotator__user=found, campaign__kind=CampaignKind.JUDGING
-    )
+    memberships = Membership.objects.filter(of_labels("campaign__"), annotator__user=found)
     memberships = scopes.limit(memberships, "campaign__benchmark__key")
     campaigns = list(memberships.select_related("campaign").order_by("-campaign"))
     administers = can_administer(request.user) and found.pk != request.user.pk

@@ -146,8 +146,8 @@ class AnswerRow:
     @classmethod
     def of(cls, judgment: Judgment) -> AnswerRow:
         task = judgment.task
-        label = task.campaign.labels.get(judgment.label, str(judgment.label))
-        return cls(judgment, label, playable_address(task.video))
+        text = task.campaign.question_kind.words_of(task.campaign, judgment)
+        return cls(judgment, text, playable_address(task.video))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from django.db import transaction
 
@@ -19,6 +20,7 @@ from hearth.accounts.roles import Role
 from hearth.accounts.services import create_user
 from hearth.shared.errors import NotPermitted
 from hearth.shared.progress import Progress
+from pooling.models import Video
 
 PASSWORD = "moving-shapes"  # noqa: S105 - printed on purpose; the demo serves only this machine
 ACCOUNTS = {
@@ -176,7 +178,7 @@ def _train(
 
 def _answer(person: SimulatedAnnotator, annotator: Annotator, assignment: Assignment) -> Judgment:
     task = assignment.task
-    label, seconds = person.judge(task.query.number, task.video.number)
+    label, seconds = person.judge(task.query.number, cast(Video, task.video).number)
     answer = services.Answer(label=label, client_key=uuid.uuid4(), seconds=seconds)
     return services.submit_judgment(
         assignment_id=assignment.pk, annotator=annotator, answer=answer
@@ -218,6 +220,8 @@ def _order(
     for assignment in services.claim_assignments(campaign=study, annotator=annotator, count=count):
         shown = assignment.task.ordering_captions.select_related("query").order_by("place")
         captions = [caption.query.number for caption in shown]
-        order, seconds = person.order(demo.met, captions, assignment.task.video.number)
-        answer = services.Answer(places=order, client_key=uuid.uuid4(), seconds=seconds)
+        video = cast(Video, assignment.task.video)
+        order, seconds = person.order(demo.met, captions, video.number)
+        payload = {"places": list(order)}
+        answer = services.Answer(payload=payload, client_key=uuid.uuid4(), seconds=seconds)
         services.submit_judgment(assignment_id=assignment.pk, annotator=annotator, answer=answer)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.core.orderings import Levels
 from annotation.enums import CampaignState, Joining, Order, Priority
 from annotation.models import Campaign, CampaignChange
 from hearth.shared.numbers import PERCENT_SIGN, exact_percent
@@ -24,7 +23,6 @@ NAMES = {
     "checklist": "checklist",
     "contact_sheet": "contact sheets",
 }
-QUARTILES = {Levels.CAPTIONS: "the captions", Levels.VALUES: "the distinct values"}
 CHOICES: dict[str, dict[str, str]] = {
     "state": dict(CampaignState.choices),
     "joining": dict(Joining.choices),
@@ -80,14 +78,8 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
 
 
 def study_policy_rows(study: Campaign) -> list[tuple[str, str]]:
-    """Return the names and values of the settings of an ordering study."""
-    return [
-        ("Captions chosen by", str(study.proxy)),
-        ("Quartiles over", QUARTILES[Levels(study.levels)]),
-        ("Orders per video", str(study.labels_each)),
-        ("Seed", str(study.seed)),
-        *_changeable(study),
-    ]
+    """Return the names and values of the settings of a study."""
+    return study.question_kind.settings(study) + _changeable(study)
 
 
 def _changeable(campaign: Campaign) -> list[tuple[str, str]]:
@@ -100,8 +92,7 @@ def _changeable(campaign: Campaign) -> list[tuple[str, str]]:
         entry = f"{needed} of the last {campaign.gate_last} training answers correct"
         rows.append(("Entry requirement", entry))
     if campaign.gold_share:
-        noun = "Control orders" if campaign.is_ordering else "Control pairs"
-        rows.append((noun, _gold(campaign)))
+        rows.append((campaign.question_kind.words.controls.capitalize(), _gold(campaign)))
     aids = [("checklist", campaign.checklist), ("contact sheets", campaign.contact_sheet)]
     offered = ", ".join(name for name, is_offered in aids if is_offered)
     rows.append(("Judging aids", offered or "none"))

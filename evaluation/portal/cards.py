@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Count, Sum
 
 from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign
+from annotation.questions.kind import kinds, publishing
 from evaluation.models import LabelSet
 from evaluation.release.selectors import BenchmarkOutcomes, recent_outcomes
+from hearth.shared.words import counted
 from pooling.models import Benchmark, Pool, Run
 
 JOBS_MAX = 8
@@ -27,7 +29,7 @@ class BenchmarkCard:
     label_set: LabelSet | None
     outcomes: BenchmarkOutcomes
     open_campaigns: int = 0
-    open_studies: int = 0
+    open_studies: list[str] = field(default_factory=list)
 
 
 def benchmark_cards(
@@ -41,10 +43,10 @@ def benchmark_cards(
     runs = _counts(Run.objects.listed().values_list("benchmark").annotate(Count("pk")))
     pairs = _counts(Pool.objects.values_list("benchmark").annotate(Sum("n_new_pairs")))
     opened = Campaign.objects.filter(state=CampaignState.OPEN).order_by()
-    by_kind = {
-        (benchmark, kind): number
-        for benchmark, kind, number in opened.values_list("benchmark", "kind").annotate(Count("pk"))
-    }
+    judging = opened.filter(kind=CampaignKind.JUDGING).values_list("benchmark", "question")
+    by_question: dict[int, dict[str, int]] = {}
+    for benchmark_id, question, number in judging.annotate(Count("pk")):
+        by_question.setdefault(benchmark_id, {})[question] = number
     outcomes = recent_outcomes(benchmarks)
     return [
         BenchmarkCard(
@@ -53,11 +55,23 @@ def benchmark_cards(
             pairs=pairs.get(benchmark.pk, 0),
             label_set=newest.get(benchmark.pk),
             outcomes=outcomes[benchmark.pk],
-            open_campaigns=by_kind.get((benchmark.pk, CampaignKind.JUDGING), 0),
-            open_studies=by_kind.get((benchmark.pk, CampaignKind.ORDERING), 0),
+            **_open(by_question.get(benchmark.pk, {})),
         )
         for benchmark in benchmarks
     ]
+
+
+def _open(campaigns: dict[str, int]) -> dict[str, Any]:
+    """Return the number of open campaigns of pairs, and texts about the open studies."""
+    words = {name: kind.words for name, kind in kinds().items()}
+    return {
+        "open_campaigns": sum(number for name, number in campaigns.items() if name in publishing()),
+        "open_studies": [
+            counted(number, f"open {words[name].study}", f"open {words[name].studies}")
+            for name, number in campaigns.items()
+            if name not in publishing()
+        ],
+    }
 
 
 def _counts(rows: Any) -> dict[int, int]:

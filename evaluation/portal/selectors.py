@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
 
-from annotation.enums import KINDS_WITH_RESULTS, CampaignState, MembershipState, TaskState
+from annotation.enums import CampaignKind, CampaignState, MembershipState, TaskState
 from annotation.models import IS_AT_DESK, Campaign, JudgmentTask, Membership
 from evaluation.models import NEWEST_FIRST, Evaluation, LabelSet
 from evaluation.scores.forms import JUDGED
@@ -116,7 +116,7 @@ def paused_annotators(benchmarks: Iterable[Benchmark]) -> list[CampaignCount]:
     paused = Membership.objects.filter(
         state=MembershipState.PAUSED,
         campaign__benchmark__in=benchmarks,
-        campaign__kind__in=KINDS_WITH_RESULTS,
+        campaign__kind=CampaignKind.JUDGING,
     ).exclude(campaign__state=CampaignState.CLOSED)
     rows = paused.order_by().values_list("campaign").annotate(n=Count("pk"))
     return _by_campaign([("", pk, n) for pk, n in rows]).get("", [])
@@ -146,7 +146,7 @@ def paused_memberships(benchmark: Benchmark, people: Iterable[User]) -> dict[int
         Membership.objects.filter(
             state=MembershipState.PAUSED,
             campaign__benchmark=benchmark,
-            campaign__kind__in=KINDS_WITH_RESULTS,
+            campaign__kind=CampaignKind.JUDGING,
             annotator__user__in=people,
         )
         .exclude(campaign__state=CampaignState.CLOSED)

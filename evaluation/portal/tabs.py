@@ -6,15 +6,21 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from annotation.questions.kind import kinds
+
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab. `name` is the URL name of its page, and `below` has those of the pages below it."""
+    """A tab. `name` is the URL name of its page, and `below` has those of the pages below it.
+
+    of_kinds: the attribute of the kinds of questions with a further page below it.
+    """
 
     title: str
     name: str
     below: frozenset[str] = frozenset()
     for_leads: bool = False
+    of_kinds: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +64,11 @@ TABS = (
         "benchmark-campaigns",
         set_of(
             "pool-build pool-preview pool-delete campaign-delete campaign-open "
-            "ordering-open judgments-upload judgments-plan campaign campaign-people "
+            "judgments-upload judgments-plan campaign campaign-people "
             "campaign-person campaign-policy campaign-members judgments-reopen desk "
             "desk-pair desk-rulings"
         ),
+        of_kinds="opening",
     ),
     Tab("Labels", "benchmark-labels", set_of("labels-publish label-set label-set-diff")),
     Tab("Analyses", "analyses", set_of("analysis compare")),
@@ -71,9 +78,10 @@ TABS = (
         "benchmark-settings",
         set_of(
             "benchmark-change public-page benchmark-delete recent-uploads webhooks "
-            "guidelines guideline guideline-write gold gold-upload gold-order gold-pair "
+            "guidelines guideline guideline-write gold gold-upload gold-pair "
             "gold-item training training-person training-comment"
         ),
+        of_kinds="gold_page",
     ),
 )
 
@@ -90,4 +98,5 @@ def tab_links(key: str, current: str, *, leads: bool) -> list[TabLink]:
 def _aria_current(tab: Tab, current: str) -> str:
     if current == tab.name:
         return "page"
-    return "true" if current in tab.below else ""
+    links = [getattr(kind, tab.of_kinds) for kind in kinds().values()] if tab.of_kinds else []
+    return "true" if current in {*tab.below, *(link.page for link in links if link)} else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from annotation.enums import CampaignKind, CampaignState
-from annotation.models import Campaign
+from annotation.enums import CampaignState
+from annotation.models import Campaign, of_labels
 from evaluation.models import Evaluation, LabelSet
 from evaluation.release.exports import FORMATS
 from evaluation.scores.findings import MEASURE, Finding, finding_of
@@ -74,7 +74,7 @@ def is_blind(benchmark: Benchmark, page: PublicPage | None) -> bool:
 
 def is_judged(benchmark: Benchmark) -> bool:
     """Return whether the benchmark has a campaign that is not closed."""
-    campaigns = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
+    campaigns = Campaign.objects.filter(of_labels(), benchmark=benchmark)
     return campaigns.exclude(state=CampaignState.CLOSED).exists()
 
 

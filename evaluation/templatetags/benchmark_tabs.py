@@ -1,4 +1,4 @@
-"""The tag that shows the tabs of a benchmark."""
+"""The tags that show the tabs of a benchmark, and the pages that open studies."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 from django import template
 
 from annotation.policies import can_lead
+from annotation.questions.kind import Link
+from annotation.questions.kind import openings as find_openings
 from evaluation.portal.tabs import tab_links
 from pooling.models import Benchmark
 
@@ -19,3 +21,8 @@ def benchmark_tabs(context: dict[str, Any], benchmark: Benchmark) -> dict[str, A
     leads = can_lead(request.user, benchmark)
     links = tab_links(benchmark.key, request.resolver_match.url_name, leads=leads)
     return {"benchmark": benchmark, "leads": leads, "links": links}
+
+
+@register.simple_tag
+def openings(benchmark: Benchmark) -> list[Link]:
+    return find_openings(benchmark)

@@ -163,7 +163,7 @@ class ProxyDetail(OfProxy):
         """Delete a proxy with its file.
 
         The person who added the proxy, leads and admins may do this. A proxy that a pool, a
-        campaign or an ordering study uses cannot be deleted.
+        campaign or a study uses cannot be deleted.
         """
         delete(self.proxy, by=cast(User, request.user))
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -40,7 +40,7 @@ def stored_captions(benchmark: Benchmark) -> StoredCaptions:
 
 
 def _judged_captions(benchmark: Benchmark) -> Int64Array:
-    """Return the numbers of the captions in pools, gold items and ordering studies, int64 [n].
+    """Return the numbers of the captions in pools, gold items and studies, int64 [n].
 
     The numbers ascend.
     """

@@ -60,7 +60,7 @@ def test_a_study_is_opened_with_the_previewed_options(lead: Client) -> None:
     answer = lead.post(ADDRESS, sent)
     study = Campaign.objects.get()
     assert answer["Location"] == f"/campaigns/{study.pk}/"
-    assert (study.is_ordering, study.name, study.n_tasks) == (True, "Order the captions", 2)
+    assert (study.is_study, study.name, study.n_tasks) == (True, "Order the captions", 2)
     assert (study.labels_each, study.seed, str(study.proxy)) == (3, 0, "overlap")
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from annotation.enums import GoldUse
 from annotation.models import Campaign, GoldItem
+from annotation.questions.order.gold import import_control_orders
 from annotation.services import (
     Gold,
     add_gold,
-    import_control_orders,
     import_gold,
     import_judgments,
     open_campaign,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
 
-from annotation.core.orderings import order_of_number
 from annotation.models import Judgment
+from annotation.questions.order.orders import order_of_number
 from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms

@@ -75,6 +75,44 @@ with connection.cursor() as cursor:
         rows = sorted(repr([plain(value) for value in row]) for row in cursor)
         result[table] = [names, len(rows), hashlib.sha256("".join(rows).encode()).hexdigest()]
 """
+# What the migration `question_kinds` moves: the columns, and two programs whose results must agree.
+# There, an order of captions is a list of places, and the video of a study belongs to its task.
+MOVED = {
+    "annotation_campaign": {"kind", "levels"},
+    "annotation_judgment": {"label"},
+    "annotation_judgmenttask": {"ordering_video_id"},
+}
+ANSWERS = """
+import json
+from itertools import permutations
+from django.db import connection
+orders = [list(order) for order in permutations(range(5))]
+with connection.cursor() as cursor:
+    cursor.execute(
+        "SELECT judgment.id, {is_order}, {answer} FROM annotation_judgment judgment "
+        "JOIN annotation_judgmenttask task ON task.id = task_id "
+        "JOIN annotation_campaign campaign ON campaign.id = campaign_id ORDER BY judgment.id"
+    )
+    answers = [
+        [pk, json.loads(text)["places"] if "places" in text else orders[int(text)]]
+        if is_order
+        else [pk, int(text)]
+        for pk, is_order, text in cursor
+    ]
+    cursor.execute({videos!r})
+    result = answers, [list(row) for row in cursor]
+"""
+ANSWERS_BEFORE = ANSWERS.format(
+    is_order="kind = 'ordering'",
+    answer="CAST(judgment.label AS text)",
+    videos="SELECT id, ordering_video_id FROM annotation_judgmenttask ORDER BY id",
+)
+ANSWERS_AFTER = ANSWERS.format(
+    is_order="question = 'order'",
+    answer="coalesce(CAST(payload AS text), CAST(judgment.label AS text))",
+    videos="SELECT task.id, video_id FROM annotation_judgmenttask task "
+    "LEFT JOIN annotation_studyitem item ON item.id = item_id ORDER BY task.id",
+)
 # All columns, constraints, indexes and triggers, as pairs of a name and a definition.
 SCHEMA = {
     "sqlite": "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'",
@@ -186,11 +224,17 @@ def test_a_judged_site_of_the_first_release_is_upgraded(
     with empty_site(tmp_path) as site, empty_site(tmp_path) as new:
         manage_first_release(first_release, site, "migrate", "--verbosity=0")
         manage_first_release(first_release, site, "shell", "--verbosity=0", "-c", DEMO)
-        before = rows_of(site, {})
+        columns = {
+            table: [name for name in names if name not in MOVED.get(table, ())]
+            for table, (names, *_) in rows_of(site, {}).items()
+        }
+        before, answers = rows_of(site, columns), site.evaluate(ANSWERS_BEFORE)
         assert before["annotation_judgment"][1] > 100
 
         assert [name for name in migrate(site) if name.endswith(".0001_first_release")] == []
-        after = rows_of(site, {table: columns for table, (columns, *_) in before.items()})
+        after = rows_of(site, columns)
+        assert site.evaluate(ANSWERS_AFTER) == answers
+        assert sum(isinstance(answer, list) for _, answer in answers[0]) > 0
         own = {"django_migrations", "django_content_type", "auth_permission"}
         assert [table for table in before.keys() - own if after[table] != before[table]] == []
         verified = site.result_of("verify", "moving-shapes")

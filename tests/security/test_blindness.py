@@ -28,8 +28,8 @@ from annotation.models import (
     Judgment,
     JudgmentTask,
     Membership,
-    OrderingCaption,
 )
+from annotation.questions.order.models import OrderingCaption
 from annotation.services import escalate_task
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.models import User
@@ -193,7 +193,7 @@ def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
     order = list(range(5))
     own, opposite = (
         ({"places": order}, {"places": order[::-1]})
-        if campaign.is_ordering
+        if campaign.is_study
         else ({"label": 1}, {"label": 0})
     )
     judged = 0

@@ -319,7 +319,7 @@ def test_a_link_stops_working_when_the_role_is_withdrawn(campaign: Campaign) -> 
 # their downloads are not recorded.
 RECORDED = {
     "audit-log-csv": "log_downloaded",
-    "campaign-orders": "orders_downloaded",
+    "campaign-answers": "orders_downloaded",
     "campaign-people-csv": "people_downloaded",
     "desk-rulings-csv": "rulings_downloaded",
     "label-set-export": "labels_exported",
@@ -351,7 +351,7 @@ def test_reading_changes_nothing_and_downloads_of_data_about_people_are_recorded
     # The campaign in `places` is not an ordering study.
     other = factories.make_benchmark(tmp_path, captions=5, videos=1, key="other")
     study = factories.make_study(tmp_path, benchmark=other)
-    orders = ("campaign-orders", f"/campaigns/{study.pk}/orders/csv/")
+    orders = ("campaign-answers", f"/campaigns/{study.pk}/orders/csv/")
     rows = snapshot()
     for name, path in [*pages(places), orders]:
         before = AuditEntry.objects.count()

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
 from annotation.core.keys import DIGITS, Action, Keys
-from annotation.core.orderings import CAPTIONS
+from annotation.questions.order.orders import CAPTIONS
 from annotation.questions.room import Room, RoomTexts
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
@@ -201,19 +202,19 @@ def _own_tasks(benchmark: Benchmark, codes: IntArray) -> list[tuple[int, Judgmen
 
 
 def _grouped(
-    tasks: Iterable[tuple[int, JudgmentTask]], answers: Mapping[int, list[tuple[str, int]]]
+    tasks: Iterable[tuple[int, JudgmentTask]], answers: Mapping[int, list[tuple[str, int | None]]]
 ) -> dict[int, list[PairTask]]:
     found: dict[int, list[PairTask]] = {}
     for code, task in tasks:
         labels = task.campaign.labels
-        given = [(name, labels[label]) for name, label in answers.get(task.pk, [])]
+        given = [(name, labels[cast(int, label)]) for name, label in answers.get(task.pk, [])]
         found.setdefault(code, []).append(PairTask(task, given))
     return found
 
 
-def _answers(tasks: Iterable[JudgmentTask]) -> dict[int, list[tuple[str, int]]]:
+def _answers(tasks: Iterable[JudgmentTask]) -> dict[int, list[tuple[str, int | None]]]:
     """Return the counted answers of each task under pseudonyms, in order of arrival."""
-    found: dict[int, list[tuple[str, int]]] = {}
+    found: dict[int, list[tuple[str, int | None]]] = {}
     judgments = Judgment.objects.filter(
         task__in=[task.pk for task in tasks], state=JudgmentState.LIVE
     )

@@ -1,7 +1,7 @@
 """Orders in which people put the captions of videos, compared with proxies.
 
 Three people order five captions of a video (Wray et al. 2021, supplement A).
-`annotation.core.orderings` chooses the captions. Each order decides ten pairs of captions.
+`annotation.questions.order.orders` chooses the captions. Each order decides ten pairs of captions.
 
 consistent     A pair of captions is consistent if all people order it alike. If three orders are
                random, a quarter of the pairs is expected to be consistent.
@@ -24,19 +24,15 @@ at 95 % is .94 to .98 for shares of pairs, and .92 to .97 for means of videos.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from annotation.questions.order.orders import CAPTIONS, FIRST, SECOND, signs_of_pairs
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray, whole_numbers
 from evaluation.core.graded.calibration import Ends, share_of
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
-
-CAPTIONS: Final = 5
-
-# The two captions of each of the ten pairs, the first with the lower number.
-FIRST, SECOND = np.triu_indices(CAPTIONS, k=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +176,7 @@ def agreement(
     """
     if values.shape != (len(orders.signs), CAPTIONS):
         raise ValueError(f"values of shape {values.shape} for {len(orders.signs)} videos")
-    signs = _signs(values)
+    signs = signs_of_pairs(values)
     flags, is_alike = orders.is_consistent, signs * orders.signs > 0
     alike = flags & is_alike
     counts = flags.sum(axis=1)
@@ -207,7 +203,9 @@ def compare_agreement(
     values, others: [n_videos, 5], the values of the two proxies for the captions of each video.
     """
     flags = orders.is_consistent
-    alike, other = ((_signs(of) * orders.signs > 0)[flags].astype(float) for of in (values, others))
+    alike, other = (
+        (signs_of_pairs(of) * orders.signs > 0)[flags].astype(float) for of in (values, others)
+    )
     interval = difference_interval(
         alike,
         other,
@@ -216,26 +214,6 @@ def compare_agreement(
         clusters=np.nonzero(flags)[0],
     )
     return Ends(float((alike - other).mean()) if len(alike) else None, interval)
-
-
-def tau_with_others(ranks: npt.ArrayLike, videos: npt.ArrayLike) -> FloatArray:
-    """Return for each order its mean tau with the other orders of its video, float64 [n].
-
-    ranks: [n, 5], as in `Orders.of`. videos: [n]. The result is NaN if a video has no other order.
-    """
-    signs = -_signs(np.asarray(ranks).reshape(-1, CAPTIONS))
-    _, of = np.unique(videos, return_inverse=True)
-    totals = np.zeros((len(of), len(FIRST)))
-    np.add.at(totals, of, signs)
-    others = np.bincount(of, minlength=len(of))[of] - 1
-    products = (signs * (totals[of] - signs)).mean(axis=1)
-    return np.where(others > 0, products / np.maximum(others, 1), np.nan)
-
-
-def _signs(values: npt.NDArray[Any]) -> FloatArray:
-    """Return the sign of the first caption's value minus the second's, float64 [n_videos, 10]."""
-    wide = values.astype(np.float64)
-    return np.asarray(np.sign(wide[:, FIRST] - wide[:, SECOND]))
 
 
 def _share(part: BoolArray, of: BoolArray, confidence: float) -> Ends:

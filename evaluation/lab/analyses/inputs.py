@@ -10,9 +10,9 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from annotation.models import Campaign
+from annotation.questions.order.answers import orders_of
 from annotation.selectors.judgments import JudgmentArrays, Rulings, judgment_arrays
 from annotation.selectors.labels import labels_fingerprint
-from annotation.selectors.orderings import orders_of
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
+from annotation.questions.order.orders import FIRST, SECOND
 from evaluation.core.graded.orderings import (
-    FIRST,
-    SECOND,
     Agreement,
     agreement,
     compare_agreement,

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 
 from annotation.models import Campaign
-from annotation.selectors.orderings import ordering_studies
+from annotation.questions.order.answers import ordering_studies
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.forms import COMMON_FIELDS, AnalysisForm
 from evaluation.lab.analyses.inputs import AUTO, Inputs, Provenance

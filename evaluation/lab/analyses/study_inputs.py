@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from annotation.models import Campaign
-from annotation.selectors.orderings import StudyOrders
+from annotation.questions.order.answers import StudyOrders
 from evaluation.core.arrays import IntArray
 from evaluation.core.graded.orderings import Orders
 from hearth.shared.errors import InvalidInput

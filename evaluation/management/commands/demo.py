@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import socket
 import time
 from pathlib import Path
@@ -14,16 +15,14 @@ from django.db import transaction
 
 from annotation.enums import GoldUse
 from annotation.models import Campaign
+from annotation.questions.order.answers import ordering_studies
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.guidelines import latest_guideline
-from annotation.selectors.orderings import ordering_studies
 from annotation.selectors.training import find_training_queue
 from annotation.services import (
     Policy,
-    StudyOptions,
     import_gold,
     open_campaign,
-    open_ordering_study,
     open_training,
     write_guideline,
 )
@@ -276,18 +275,18 @@ def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
 
 def order(demo: DemoBenchmark, benchmark: Benchmark) -> None:
     """Let three simulated annotators do an ordering study, whose captions BoW chose."""
-    studies = ordering_studies(benchmark)
-    study = (
-        studies[0]
-        if studies
-        else open_ordering_study(
-            benchmark=benchmark,
-            by=OPERATOR,
+    if not ordering_studies(benchmark):
+        call_command(
+            "create_ordering_study",
+            benchmark.key,
             proxy=find_proxies(benchmark)[0].name,
-            options=StudyOptions(videos=STUDY_VIDEOS, labels_each=STUDY_PEOPLE, seed=demo.seed),
+            videos=STUDY_VIDEOS,
+            labels_each=STUDY_PEOPLE,
+            seed=demo.seed,
             name="Moving shapes, ordering",
+            stdout=io.StringIO(),
         )
-    )
+    study = ordering_studies(benchmark)[0]
     order_captions(study, demo, make_annotators(demo)[-STUDY_PEOPLE:])
 
 

@@ -23,6 +23,7 @@ from annotation.models import (
     JudgmentTask,
     Membership,
     has_begun,
+    of_labels,
 )
 from annotation.selectors.labels import label_positions
 from annotation.selectors.progress import progress_of, task_groups
@@ -133,7 +134,7 @@ def count_answers(campaign: Campaign) -> int:
 def campaigns_to_measure() -> list[Campaign]:
     """Return the large campaigns whose stored figures are missing or outdated.
 
-    An ordering study has no such figures.
+    A study has no such figures.
     """
     sums = Sum(F("judged") + F("gold_judged"))
     answers = dict(Membership.objects.values_list("campaign").annotate(n=sums))
@@ -141,7 +142,7 @@ def campaigns_to_measure() -> list[Campaign]:
     measured = dict(reports.values_list("campaign", "answers"))
     many = [campaign for campaign, n_answers in answers.items() if n_answers > SMALL]
     large = Campaign.objects.filter(Q(n_tasks__gt=SMALL) | Q(pk__in=many))
-    large = large.exclude(kind=CampaignKind.ORDERING)
+    large = large.exclude(~of_labels(), kind=CampaignKind.JUDGING)
     return [
         campaign for campaign in large if measured.get(campaign.pk) != answers.get(campaign.pk, 0)
     ]

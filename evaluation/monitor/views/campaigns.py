@@ -43,9 +43,9 @@ from evaluation.monitor.selectors import (
     get_figures,
     is_small,
 )
-from evaluation.monitor.selectors.orderings import orders_csv
 from evaluation.monitor.selectors.people import members_of
-from evaluation.monitor.views.orderings import study_page
+from evaluation.monitor.selectors.studies import answers_csv
+from evaluation.monitor.views.studies import study_page
 from evaluation.release.policies import can_evaluate, can_see_scores
 from hearth.accounts.roles import Role, scopes_of
 from hearth.audit.downloads import download_recorded_csv
@@ -74,7 +74,7 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_campaign(request, pk)
     if found.is_training:
         return redirect("training", found.benchmark.key)
-    if found.is_ordering:
+    if found.is_study:
         return study_page(request, found)
     leads = can_lead(request.user, found.benchmark)
     stored, desk = get_figures(found), _count_at_desk(found)
@@ -121,16 +121,16 @@ def campaign_csv(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @only_for(can_see_scores)
-def campaign_orders(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return the orders of an ordering study as a CSV file."""
+def campaign_answers(request: HttpRequest, pk: int, answers: str) -> HttpResponse:
+    """Return the answers of a study as a CSV file. The address has the noun of its question."""
     found = _get_campaign(request, pk)
-    if not found.is_ordering:
+    if not found.is_study or answers != found.question_kind.words.answers:
         raise Http404
     return download_recorded_csv(
         request,
-        orders_csv(found),
-        f"{found.benchmark.key}-campaign-{found.pk}-orders",
-        act=AnnotationAct.ORDERS_DOWNLOADED,
+        answers_csv(found),
+        f"{found.benchmark.key}-campaign-{found.pk}-{answers}",
+        act=AnnotationAct.ANSWERS_DOWNLOADED,
         on=found,
     )
 
@@ -163,9 +163,9 @@ def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
 
 
 def _get_campaign_with_labels(request: HttpRequest, pk: int) -> Campaign:
-    """Return a campaign. Raise `Http404` if it is an ordering study, which has other figures."""
+    """Return a campaign. Raise `Http404` if it is a study, which has other figures."""
     found = _get_campaign(request, pk)
-    if found.is_ordering:
+    if found.is_study:
         raise Http404
     return found
 

@@ -12,7 +12,6 @@ from django.urls import reverse
 
 from annotation.enums import (
     AnnotationAct,
-    CampaignKind,
     CampaignState,
     Joining,
     JudgmentState,
@@ -43,7 +42,7 @@ from evaluation.monitor.selectors import (
     measure_person,
 )
 from evaluation.monitor.selectors.people import membership_changes
-from evaluation.monitor.views.orderings import figures_of_person
+from evaluation.monitor.views.studies import figures_of_person
 from hearth.accounts.roles import Role, scopes_of
 from hearth.audit.downloads import download_recorded_csv
 from hearth.shared.errors import InvalidInput
@@ -85,7 +84,7 @@ FILTER_TITLES = {
 @only_for(can_lead_somewhere)
 def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
-    if campaign.kind != CampaignKind.JUDGING:
+    if campaign.is_training or campaign.is_study:
         return _redirect_to_people(campaign)
     stored = get_figures(campaign)
     figures = stored.figures if stored else None
@@ -110,7 +109,7 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
 @only_for(can_lead_somewhere)
 def campaign_people_csv(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
-    if campaign.kind != CampaignKind.JUDGING:
+    if campaign.is_training or campaign.is_study:
         return _redirect_to_people(campaign)
     stored = get_figures(campaign)
     rows = person_rows(campaign, stored.figures if stored else None)
@@ -141,14 +140,14 @@ def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespon
     }
     context |= (
         figures_of_person(campaign, pseudonym)
-        if campaign.is_ordering
+        if campaign.is_study
         else {**_figures_of(campaign, person), **_listed_answers(request, campaign, answers)}
     )
     return render(request, "evaluation/monitor/campaign_person.html", context)
 
 
 def _redirect_to_people(campaign: Campaign) -> HttpResponse:
-    """Redirect to the page that lists the people of a training queue or of an ordering study."""
+    """Redirect to the page that lists the people of a training queue or of a study."""
     if campaign.is_training:
         return redirect("training", campaign.benchmark.key)
     return redirect(f"{reverse('campaign', args=[campaign.pk])}#people")
@@ -214,7 +213,7 @@ class AnswerRow:
         else:
             outcome = _outcome_text(task, labels)
             state = STATES[JudgmentState(judgment.state)]
-        label = labels.get(judgment.label, str(judgment.label))
+        label = campaign.question_kind.words_of(campaign, judgment)
         is_settled = judgment.is_right is not None or task.label is not None
         return cls(judgment, label, outcome, is_settled, state, playable_address(task.video))
 

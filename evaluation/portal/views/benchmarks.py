@@ -9,20 +9,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
-from annotation.enums import KINDS_WITH_RESULTS, CampaignKind, CampaignState, GoldUse
+from annotation.enums import CampaignKind, CampaignState, GoldUse
 from annotation.models import Campaign
 from annotation.policies import benchmarks_led_by, can_judge, can_lead
+from annotation.questions.kind import QuestionKind, Words, openings
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.gold import gold_counts
 from annotation.selectors.guidelines import latest_guideline
-from annotation.selectors.orderings import ordering_studies
 from annotation.selectors.people import judged_pairs
 from annotation.selectors.progress import CampaignProgress, progress_of, task_groups
 from annotation.selectors.tasks import NO_TASKS, new_counts_for_page
 from annotation.selectors.training import find_training_queue
 from evaluation.models import AgreementReport, LabelSet
 from evaluation.monitor.figures import agreement_note, agreement_rows
-from evaluation.monitor.selectors.orderings import StudyProgress, progress_of_studies
+from evaluation.monitor.selectors.studies import StudyProgress, progress_of_studies, studies_of
 from evaluation.portal.cards import JOBS_MAX
 from evaluation.portal.originals import find_originals
 from evaluation.portal.selectors import (
@@ -221,21 +221,25 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
         "can_lead": leads,
         "may_change": can_change_benchmark(request.user, benchmark),
         "has_runs": benchmark.runs.listed().exists(),
-        "has_proxies": benchmark.proxies.exists(),
         "pools": list(
             benchmark.pools.select_related("created_by", "proxy").prefetch_related("runs")
         ),
         "new": new_counts_for_page([benchmark])[benchmark.pk] if leads else NO_TASKS,
         "campaigns": _campaign_rows(request.user, benchmark),
         "studies": _study_rows(benchmark),
+        "openings": openings(benchmark),
     }
     return render(request, "evaluation/portal/campaigns.html", context)
 
 
-def _study_rows(benchmark: Benchmark) -> list[tuple[Campaign, StudyProgress]]:
-    studies = ordering_studies(benchmark)
+def _study_rows(benchmark: Benchmark) -> list[tuple[Words, list[tuple[Campaign, StudyProgress]]]]:
+    """Return the studies with each question that the benchmark has studies of."""
+    studies = studies_of(benchmark)
     progress = progress_of_studies(studies)
-    return [(study, progress[study.pk]) for study in studies]
+    rows: dict[QuestionKind, list[tuple[Campaign, StudyProgress]]] = {}
+    for study in studies:
+        rows.setdefault(study.question_kind, []).append((study, progress[study.pk]))
+    return [(kind.words, found) for kind, found in rows.items()]
 
 
 def _campaign_rows(user: Any, benchmark: Benchmark) -> list[CampaignRow]:
@@ -258,7 +262,7 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = _get_benchmark(request, key)
     label_sets = list(LabelSet.objects.filter(benchmark=benchmark).select_related("created_by"))
     outcomes = recent_outcomes([benchmark])[benchmark.pk]
-    judging = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
+    judging = campaigns_of(benchmark)
     agreement = latest_agreement(benchmark)
     context = {
         "benchmark": benchmark,
@@ -310,7 +314,7 @@ def people(request: HttpRequest, key: str) -> HttpResponse:
             (person, roles_shown(person, scope), paused.get(person.pk, [])) for person in page
         ],
         "campaigns": Campaign.objects.filter(
-            benchmark=benchmark, kind__in=KINDS_WITH_RESULTS, source_sha256=""
+            benchmark=benchmark, kind=CampaignKind.JUDGING, source_sha256=""
         ),
         "queue": find_training_queue(benchmark),
     }

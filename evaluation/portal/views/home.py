@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
-from annotation.enums import KINDS_WITH_RESULTS, CampaignState
+from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Annotator, Campaign, Membership
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import open_campaigns
@@ -119,7 +119,7 @@ def _own_judging(user: Any) -> dict[str, Any]:
         [campaign for campaign in found if campaign.is_training], annotator, accesses
     )
     queues = {card.campaign.benchmark_id: card.campaign for card in trainings}
-    own = Q(annotator=annotator, campaign__kind__in=KINDS_WITH_RESULTS)
+    own = Q(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
     memberships = list(Membership.objects.filter(own).select_related("campaign"))
     left = left_for(annotator, accesses)
     return {

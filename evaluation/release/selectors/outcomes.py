@@ -11,8 +11,8 @@ import numpy.typing as npt
 from django.db.models import Exists, OuterRef
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.enums import CampaignKind, CampaignState
-from annotation.models import Campaign, JudgmentTask
+from annotation.enums import CampaignState
+from annotation.models import Campaign, JudgmentTask, of_labels
 from annotation.selectors.progress import TaskGroup, outcomes_of_groups, task_groups
 from annotation.selectors.tasks import new_counts_for_page, new_task_parts, taken_pairs
 from evaluation.release.selectors.labels import live_labels
@@ -112,7 +112,7 @@ def _benchmarks_with_shared_pairs(benchmarks: Iterable[Benchmark]) -> set[int]:
     This is possible with imported files, with confirmations, and if equal captions share tasks in
     some campaigns only.
     """
-    campaigns = Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING)
+    campaigns = Campaign.objects.filter(of_labels(), benchmark__in=benchmarks)
     shares_text_pairs = JudgmentTask.objects.filter(campaign=OuterRef("pk"), unit__isnull=False)
     rows = campaigns.order_by().annotate(shares=Exists(shares_text_pairs))
     several: dict[int, list[tuple[bool, bool]]] = {}
@@ -144,9 +144,7 @@ def _pairs_to_judge(benchmark: Benchmark) -> npt.NDArray[np.int64]:
 
 
 def _count_tasks(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
-    campaigns = list(
-        Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING).order_by()
-    )
+    campaigns = list(Campaign.objects.filter(of_labels(), benchmark__in=benchmarks).order_by())
     groups: dict[int, list[TaskGroup]] = {benchmark.pk: [] for benchmark in benchmarks}
     new = new_counts_for_page(benchmarks)
     pairs = {pk: counts.pairs for pk, counts in new.items() if counts is not None}

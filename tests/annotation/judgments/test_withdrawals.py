@@ -483,5 +483,5 @@ def test_withdrawing_twice_at_the_same_time_is_done_once(tmp_path: Path) -> None
 def test_the_job_counts_answers_and_pairs(judgments: int, tasks: int, text: str) -> None:
     made = {"campaign": 1, "pseudonym": "a-1", "judgments": judgments, "tasks": tasks}
     assert answers_withdrawn(Job(), made).text == text
-    in_study = answers_withdrawn(Job(), {**made, "is_ordering": True})
+    in_study = answers_withdrawn(Job(), {**made, "item": "video"})
     assert in_study.text == text.replace("pair", "video")

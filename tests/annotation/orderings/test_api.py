@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from annotation.enums import TaskState
 from annotation.models import Campaign, Judgment
-from annotation.selectors.orderings import orders_of
+from annotation.questions.order.answers import orders_of
 from annotation.serializers import JUDGMENT
 from hearth.accounts.roles import Role
 from hearth.shared.public_ids import PublicIds

@@ -11,7 +11,8 @@ from django.test import Client
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind, TaskState
 from annotation.models import Annotator, Campaign, Judgment
-from annotation.selectors.deleting import rows_of_campaign, rows_of_proxy
+from annotation.questions.order.receivers import captions_of_campaign
+from annotation.selectors.deleting import rows_of_proxy
 from annotation.selectors.desk import get_desk_case
 from annotation.selectors.effort import measured_speed
 from annotation.selectors.labels import labels_fingerprint, newest_judgment
@@ -26,7 +27,7 @@ from annotation.services import (
 )
 from evaluation.lab.selectors.rates import measured_rates
 from evaluation.monitor.selectors.campaigns import campaigns_to_measure
-from evaluation.monitor.selectors.orderings import StudyProgress, progress_of_studies
+from evaluation.monitor.selectors.studies import StudyProgress, progress_of_studies
 from evaluation.portal.selectors import desk_counts, paused_annotators
 from evaluation.release.selectors.labels import highest_grade
 from hearth.accounts.models import User
@@ -133,7 +134,7 @@ def test_the_page_before_deletion_names_studies_and_their_captions(world: World)
     assert world.study.proxy is not None
     (obstacle,) = (row for row in rows_of_proxy(world.study.proxy) if isinstance(row, Obstacle))
     assert obstacle.reason == "It chose the captions of the ordering study Study."
-    parts = [row for row in rows_of_campaign(world.study) if isinstance(row, Part)]
+    parts = [row for row in captions_of_campaign(world.study) if isinstance(row, Part)]
     assert [part.rows.count() for part in parts if part.noun == "caption to order"] == [15]
 
 
@@ -194,7 +195,7 @@ def test_pages_of_a_study(world: World, client: Client) -> None:
     assert campaigns_to_measure() == []
     progress = progress_of_studies([world.study])[world.study.pk]
     assert progress == StudyProgress(
-        videos=3, complete=0, open=3, orders=1, needed=9, escalated=0, unplayable=0
+        items=3, complete=0, open=3, answers=1, needed=9, escalated=0, unplayable=0
     )
     world.study.members.update(state="paused")
     assert [row.campaign for row in paused_annotators([world.study.benchmark])] == [world.study]

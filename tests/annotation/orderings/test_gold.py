@@ -13,22 +13,16 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from rest_framework.test import APIClient
 
-from annotation.core.orderings import is_in_steps
 from annotation.enums import GoldUse, JudgmentState, MembershipState
 from annotation.models import Annotator, Campaign, GoldItem, Judgment, Membership
-from annotation.selectors.orderings import orders_of
-from annotation.services import (
-    Answer,
-    StudyOptions,
-    add_gold_order,
-    change_policy,
-    import_control_orders,
-    open_ordering_study,
-    retire_gold,
-    submit_judgment,
-)
+from annotation.questions.order.answers import orders_of
+from annotation.questions.order.gold import add_gold_order, import_control_orders
+from annotation.questions.order.models import captions_of
+from annotation.questions.order.orders import is_in_steps
+from annotation.questions.order.study import StudyOptions, open_ordering_study
+from annotation.services import Answer, change_policy, retire_gold, submit_judgment
 from annotation.services.policy import PolicyFault
-from evaluation.monitor.selectors.orderings import study_progress
+from evaluation.monitor.selectors.studies import study_progress
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from hearth.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -65,7 +59,7 @@ def study(tmp_path: Path) -> Campaign:
 
 
 def video_outside(study: Campaign) -> str:
-    inside = study.tasks.values("ordering_video")
+    inside = study.tasks.values("item__video")
     return study.benchmark.videos.exclude(pk__in=inside).get().key
 
 
@@ -78,7 +72,7 @@ def answer_gold(study: Campaign, annotator: Annotator, keys: list[str]) -> Judgm
     """Answer the annotator's control order. `keys` names the captions, the most similar first."""
     held = next(held for held in claim(study, annotator) if held.task.gold_id)
     places = dict(held.task.gold.captions.values_list("query__key", "place"))
-    answer = Answer(places=[places[key] for key in keys], client_key=f"{held.pk:032x}")
+    answer = Answer(payload={"places": [places[key] for key in keys]}, client_key=f"{held.pk:032x}")
     return submit_judgment(assignment_id=held.pk, annotator=annotator, answer=answer).judgment
 
 
@@ -104,7 +98,7 @@ def test_a_control_order_looks_like_any_other_video(study: Campaign) -> None:
     assert sorted(task.gold_id is not None for task in tasks) == [False, False, True]
     for item, task in zip(items, tasks, strict=True):
         assert set(item) == {"assignment", "captions", "video", "poster"}
-        texts = [caption.query.text for caption in task.captions_to_order]
+        texts = [caption.query.text for caption in captions_of(task)]
         assert item["captions"] == [{"place": n, "text": text} for n, text in enumerate(texts)]
         answer = {
             "assignment": item["assignment"],
@@ -174,7 +168,7 @@ def test_answers_to_control_orders_are_not_counted(study: Campaign) -> None:
     ]
     assert len(orders_of(study).task) == 0
     progress = study_progress(study)
-    assert (progress.videos, progress.orders, progress.needed) == (2, 0, 6)
+    assert (progress.items, progress.answers, progress.needed) == (2, 0, 6)
 
 
 def test_an_inaccurate_annotator_is_paused(study: Campaign) -> None:
@@ -218,7 +212,7 @@ def test_a_video_has_at_most_one_control_order(tmp_path: Path) -> None:
         add_order(benchmark, "v0")
     with pytest.raises(NotPermitted):
         add_order(benchmark, "v1", by=make_user("rita", Role.RESEARCHER))
-    for change in ({"is_relevant": True}, {"use": "training"}, {"query": 1}):
+    for change in ({"is_relevant": True}, {"video": None}, {"query": 1}):
         with pytest.raises(IntegrityError), transaction.atomic():
             GoldItem.objects.filter(pk=item.pk).update(**change)
 
@@ -228,7 +222,7 @@ def test_a_study_needs_control_orders_of_other_videos(study: Campaign) -> None:
     item = GoldItem.objects.get()
     change_policy(campaign=study, changes={"gold_share": 0}, by=lead)
     study.tasks.filter(gold=item).delete()
-    inside = study.tasks.first().ordering_video
+    inside = study.tasks.first().video
     GoldItem.objects.filter(pk=item.pk).update(video=inside)
     with pytest.raises(PolicyFault, match="has no control orders for videos outside the study"):
         change_policy(campaign=study, changes={"gold_share": 0.1}, by=lead)
@@ -251,7 +245,9 @@ def test_a_lead_adds_a_control_order_on_its_page(tmp_path: Path, client: Client)
     assert answer["Location"] == f"/benchmarks/tiny/gold/{item.pk}/"
     assert (item.video.key, item.explanation) == ("v1", fields["explanation"])
     page = client.get(answer["Location"])
-    shown = [(row.query.key, row.step) for row in page.context["captions"]]
+    shown = [
+        (row.query.key, row.step) for row in page.context["item"].captions.order_by("step", "place")
+    ]
     assert dict(shown) == dict(zip(KEYS, STEPS, strict=True))
     assert [step for _, step in shown] == sorted(STEPS)
     assert "Order of five captions" in client.get("/benchmarks/tiny/gold/").content.decode()

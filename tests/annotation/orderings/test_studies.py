@@ -10,7 +10,6 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from annotation.core.orderings import Levels, Refusal, by_text, choose_captions, shuffled_places
 from annotation.enums import (
     AssignmentState,
     CampaignState,
@@ -18,16 +17,22 @@ from annotation.enums import (
     JudgmentState,
     TaskState,
 )
-from annotation.models import Campaign, JudgmentTask, OrderingCaption
-from annotation.selectors.orderings import ordering_studies, orders_of
+from annotation.models import Campaign, JudgmentTask, StudyItem
+from annotation.questions.order.answers import ordering_studies, orders_of
+from annotation.questions.order.models import OrderingCaption
+from annotation.questions.order.orders import (
+    Levels,
+    Refusal,
+    by_text,
+    choose_captions,
+    shuffled_places,
+)
+from annotation.questions.order.study import StudyOptions, open_ordering_study, plan_ordering_study
 from annotation.services import (
     Answer,
-    StudyOptions,
     adjudicate_task,
     escalate_task,
     exclude_task,
-    open_ordering_study,
-    plan_ordering_study,
     reopen_task,
     set_campaign_state,
     submit_judgment,
@@ -101,11 +106,11 @@ def test_study_stores_the_plan(benchmark: Benchmark) -> None:
     options = StudyOptions(videos=2, labels_each=4, seed=3)
     plan = plan_ordering_study(benchmark, proxy="overlap", options=options)
     study = open_ordering_study(benchmark=benchmark, by=OPERATOR, proxy="overlap", options=options)
-    assert (study.kind, study.pool, study.n_tasks, study.levels) == (
-        "ordering",
+    assert (study.question, study.pool, study.n_tasks, study.options) == (
+        "order",
         None,
         2,
-        "captions",
+        {"levels": "captions"},
     )
     assert ordering_studies(benchmark) == [study]
     orders = orders_of(study)
@@ -216,7 +221,7 @@ def test_an_answer_must_match_the_kind_of_campaign(db: None, tmp_path: Path) -> 
             submit_judgment(
                 assignment_id=held.pk,
                 annotator=held.annotator,
-                answer=Answer(places=places, client_key=uuid.uuid4()),
+                answer=Answer(payload={"places": places}, client_key=uuid.uuid4()),
             )
     key = uuid.uuid4()
     assert submit_order(held, client_key=key).created
@@ -245,11 +250,9 @@ def test_the_database_refuses_invalid_rows(db: None, tmp_path: Path) -> None:
     study = make_study(tmp_path, videos=1)
     task = study.tasks.get()
     changes: list[dict[str, object]] = [
-        {"state": TaskState.CONFLICTED, "seats_open": 0},
-        {"state": TaskState.ADJUDICATED, "seats_open": 0},
         {"label": 3},
         {"carried": 1},
-        {"ordering_video": None},
+        {"item": None},
     ]
     for change in changes:
         with pytest.raises(IntegrityError), transaction.atomic():
@@ -257,11 +260,13 @@ def test_the_database_refuses_invalid_rows(db: None, tmp_path: Path) -> None:
     for change in ({"place": 5}, {"level": 1}, {"query": study.benchmark.queries.first()}):
         with pytest.raises(IntegrityError), transaction.atomic():
             OrderingCaption.objects.filter(task=task, level=0).update(**change)
-    for change in ({"proxy": None}, {"checklist": True}, {"confirms": True}, {"levels": ""}):
+    for change in ({"question": "label"}, {"checklist": True}, {"confirms": True}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Campaign.objects.filter(pk=study.pk).update(**change)
     with pytest.raises(IntegrityError), transaction.atomic():
-        JudgmentTask.objects.create(campaign=study, ordering_video=task.ordering_video, position=1)
+        JudgmentTask.objects.create(campaign=study, item=task.item, position=1)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        StudyItem.objects.create(campaign=study, video=task.video)
 
 
 def test_captions_are_shown_in_the_same_order_for_any_proxy(db: None, tmp_path: Path) -> None:
@@ -271,7 +276,7 @@ def test_captions_are_shown_in_the_same_order_for_any_proxy(db: None, tmp_path: 
         add_proxy(tmp_path, benchmark, np.tile(np.array(values)[:, None] / 10, 8), name)
         study = open_ordering_study(benchmark=benchmark, by=OPERATOR, proxy=name)
         rows = OrderingCaption.objects.filter(task__campaign=study)
-        rows = rows.order_by("task__ordering_video", "place")
+        rows = rows.order_by("task__item__video", "place")
         shown.append(list(rows.values_list("query__key", flat=True)))
         levels = list(rows.values_list("level", flat=True))
         assert levels != sorted(levels)

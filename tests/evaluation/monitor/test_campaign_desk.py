@@ -718,7 +718,7 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
             "judgments": 2,
             "tasks": 2,
             "ruled": 0,
-            "is_ordering": False,
+            "item": "pair",
         },
     )
     assert "2 answers of" in text_of(desk.get(f"/jobs/{job.pk}/").content)

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 
 from annotation.enums import CampaignState, EscalationKind
+from annotation.questions.order.study import open_ordering_study
 from annotation.services import (
     claim_assignments,
     escalate_task,
-    open_ordering_study,
     set_campaign_state,
     withdraw_judgments,
 )
@@ -40,8 +40,8 @@ def test_a_study_has_a_separate_page(tmp_path: Path, client: Client) -> None:
         submit_order(first, levels)
     page = client.get(address)
     progress = page.context["progress"]
-    assert (progress.orders, progress.needed, progress.complete) == (3, 6, 1)
-    assert [(row.own.orders, row.own.tau) for row in page.context["people"]] == [
+    assert (progress.answers, progress.needed, progress.complete) == (3, 6, 1)
+    assert [(row.own.answers, *row.own.figures.values()) for row in page.context["people"]] == [
         (1, pytest.approx(0.9)),
         (1, pytest.approx(0.8)),
         (1, pytest.approx(0.9)),

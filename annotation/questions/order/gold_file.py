@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from annotation.core.orderings import CAPTIONS
 from annotation.core.readers.gold import MAX_BYTES, MAX_ITEMS
+from annotation.questions.order.orders import CAPTIONS
 from pooling.core.keys import key_fault, shown
 from pooling.core.lines import Progress, TextBlocks
 from pooling.core.table import CsvTable

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.orderings import CAPTIONS, ranks_in_orders
 from annotation.enums import CampaignKind, JudgmentState
-from annotation.models import Campaign, Judgment, JudgmentTask, OrderingCaption
+from annotation.models import Campaign, Judgment, JudgmentTask
+from annotation.questions.order.models import OrderingCaption
+from annotation.questions.order.orders import CAPTIONS, ranks_in_orders
 from hearth.shared.bulk import read_columns
 from pooling.models import Benchmark
 
@@ -41,21 +42,24 @@ class StudyOrders:
 
 def ordering_studies(benchmark: Benchmark) -> list[Campaign]:
     """Return the ordering studies of a benchmark, newest first."""
-    found = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.ORDERING)
+    found = Campaign.objects.filter(
+        benchmark=benchmark, kind=CampaignKind.JUDGING, question="order"
+    )
     return list(found.select_related("benchmark", "proxy").order_by("-pk"))
 
 
 def orders_of(campaign: Campaign) -> StudyOrders:
     """Return the tasks of an ordering study, and its counted orders."""
-    tasks = JudgmentTask.objects.filter(campaign=campaign, ordering_video__isnull=False)
-    ids, videos = read_columns(tasks.order_by("position"), "pk", "ordering_video__number")
+    tasks = JudgmentTask.objects.filter(campaign=campaign, item__isnull=False)
+    ids, videos = read_columns(tasks.order_by("position"), "pk", "item__video__number")
     shown = OrderingCaption.objects.filter(task__campaign=campaign)
     shown = shown.order_by("task__position", "level")
     captions, places = read_columns(shown, "query__number", "place")
     places = places.reshape(-1, CAPTIONS)
     counted = Judgment.objects.filter(task__campaign=campaign, state=JudgmentState.LIVE)
-    columns = read_columns(counted.order_by("pk"), "pk", "task_id", "annotator_id", "label")
-    judgment, of_task, annotator, numbers = columns
+    rows = list(counted.order_by("pk").values_list("pk", "task_id", "annotator_id", "payload"))
+    numbers = np.array([row[:3] for row in rows], np.int64).reshape(-1, 3)
+    judgment, of_task, annotator = numbers.T
     by_id = np.argsort(ids)
     task = by_id[np.searchsorted(ids, of_task, sorter=by_id)]
     return StudyOrders(
@@ -65,6 +69,6 @@ def orders_of(campaign: Campaign) -> StudyOrders:
         places=places,
         task=task,
         annotator=annotator,
-        ranks=ranks_in_orders(numbers.tolist(), places[task]),
+        ranks=ranks_in_orders([(payload or {})["places"] for *_, payload in rows], places[task]),
         judgment=judgment,
     )

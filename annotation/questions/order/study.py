@@ -1,6 +1,6 @@
 """Ordering studies, in which people put five captions of a video in order of similarity.
 
-See `annotation.core.orderings`, which chooses the captions.
+See `annotation.questions.order.orders`, which chooses the captions.
 """
 
 from __future__ import annotations
@@ -8,22 +8,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core import orderings
-from annotation.enums import AnnotationAct, CampaignKind, Joining, Order
-from annotation.models import Campaign, JudgmentTask, OrderingCaption
+from annotation.enums import Joining
+from annotation.models import Campaign, JudgmentTask
 from annotation.policies import check_can_lead
-from annotation.selectors.guidelines import latest_guideline
+from annotation.questions.order.models import OrderingCaption
+from annotation.questions.order.orders import (
+    CAPTIONS,
+    Choice,
+    Levels,
+    Refusal,
+    by_text,
+    choose_captions,
+    shuffled_places,
+)
 from annotation.services.policy import LABELS_MOST
-from hearth.accounts.actors import Actor, account_of
-from hearth.audit.services import record
-from hearth.shared.bulk import copy_columns, lock_row, long_transaction
+from annotation.services.studies import open_study
+from hearth.accounts.actors import Actor
+from hearth.shared.bulk import copy_columns, long_transaction
 from hearth.shared.errors import InvalidInput
-from hearth.shared.limits import check_length, check_seed
+from hearth.shared.limits import check_seed
+from hearth.shared.options import Entry, Option, OptionFault, Seed
 from pooling.core.hashing import mix
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Proxy
@@ -42,30 +51,85 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """The options of a new study.
+    """What a study contains."""
 
-    videos: maximum number of videos. levels: whether the ranked captions or the different values of
-    the proxy are divided into quartiles. labels_each: number of people who order the captions of
-    each video.
-    """
-
-    videos: int = 100
-    levels: orderings.Levels = orderings.Levels.CAPTIONS
-    labels_each: int = 3
-    seed: int = 0
+    videos: Annotated[
+        int, Option("Videos", "Maximum number of videos.", low=1, high=VIDEOS_MAX)
+    ] = 100
+    labels_each: Annotated[
+        int,
+        Option(
+            "Orders per video",
+            "Each order comes from a different annotator. Wray et al. (2021) used three.",
+            low=LABELS_LEAST,
+            high=LABELS_MOST,
+            flag="labels",
+        ),
+    ] = 3
+    levels: Annotated[
+        Levels,
+        Option(
+            "Quartiles over",
+            choices={
+                Levels.CAPTIONS: "All captions, as in Wray et al. (2021): some of the five can "
+                "have equal values",
+                Levels.VALUES: "The distinct values: the five captions have five different values",
+            },
+            entry=Entry.RADIO,
+        ),
+    ] = Levels.CAPTIONS
+    seed: Annotated[
+        Seed,
+        Option(
+            help="The seed draws the videos, decides between captions with equal values, and "
+            "arranges the captions on the screen."
+        ),
+    ] = 0
 
     def check(self) -> None:
-        """Check the options. Raises `InvalidInput`."""
+        """Check the options. Raises `OptionFault`."""
         if not 1 <= self.videos <= VIDEOS_MAX:
-            raise InvalidInput(
-                f"A study must have 1 to {VIDEOS_MAX:,} videos, not {self.videos:,}."
-            )
+            reason = f"A study must have 1 to {VIDEOS_MAX:,} videos, not {self.videos:,}."
+            raise OptionFault("videos", reason)
         if not LABELS_LEAST <= self.labels_each <= LABELS_MOST:
-            raise InvalidInput(
+            raise OptionFault(
+                "labels_each",
                 f"Each video must be ordered by {LABELS_LEAST} to {LABELS_MOST} people, not "
-                f"{self.labels_each:,}."
+                f"{self.labels_each:,}.",
             )
         check_seed(self.seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewStudy:
+    """An ordering study to open."""
+
+    proxy: Annotated[
+        str,
+        Option(
+            "Proxy",
+            "The values of this proxy decide which five captions of the benchmark are shown with "
+            "each video. Annotators do not see the proxy.",
+            entry=Entry.OFFERED,
+            metavar="NAME",
+        ),
+    ]
+    study: StudyOptions
+    name: Annotated[
+        str,
+        Option(
+            "Name",
+            "Annotators see this name, so it must not contain the name of the proxy.",
+            length=150,
+            attrs={"autocomplete": "off", "dir": "auto"},
+        ),
+    ] = ""
+    joining: Annotated[Joining, Option("Who may judge", entry=Entry.RADIO, in_commands=False)] = (
+        Joining.ALL
+    )
+
+    def check(self) -> None:
+        self.study.check()
 
 
 class StudyReport(TypedDict):
@@ -90,8 +154,8 @@ class StudyPlan:
 
     options: StudyOptions
     videos: tuple[int, ...]
-    choices: tuple[orderings.Choice, ...]
-    refused: dict[orderings.Refusal, int]
+    choices: tuple[Choice, ...]
+    refused: dict[Refusal, int]
     unplayable: int
 
     @property
@@ -124,10 +188,10 @@ def plan_ordering_study(
     broken = benchmark.videos.filter(state=MediaState.BROKEN).values_list("number", flat=True)
     playable = np.setdiff1d(np.arange(benchmark.n_videos), np.fromiter(broken, np.int64))
     drawn = playable[np.argsort(mix(playable, options.seed))]
-    chosen: dict[int, orderings.Choice] = {}
-    refused: Counter[orderings.Refusal] = Counter()
+    chosen: dict[int, Choice] = {}
+    refused: Counter[Refusal] = Counter()
     for video, choice in _choices(found, drawn, options):
-        if isinstance(choice, orderings.Refusal):
+        if isinstance(choice, Refusal):
             refused[choice] += 1
         else:
             chosen[video] = choice
@@ -144,10 +208,10 @@ def plan_ordering_study(
 
 def _choices(
     proxy: Proxy, videos: Int64Array, options: StudyOptions
-) -> Iterator[tuple[int, orderings.Choice | orderings.Refusal]]:
+) -> Iterator[tuple[int, Choice | Refusal]]:
     """Yield each video with its captions, or with the reason why they cannot be chosen."""
     benchmark = proxy.benchmark
-    values, texts = values_of_proxy(proxy), orderings.by_text(first_equal_captions(benchmark))
+    values, texts = values_of_proxy(proxy), by_text(first_equal_captions(benchmark))
     captions = np.arange(benchmark.n_queries)
     for start in range(0, len(videos), VIDEOS_PER_PART):
         part = videos[start : start + VIDEOS_PER_PART]
@@ -156,9 +220,7 @@ def _choices(
             codes = benchmark.pair_space.encode(captions, video)
             yield (
                 video,
-                orderings.choose_captions(
-                    columns[:, place], texts, codes, options.seed, options.levels
-                ),
+                choose_captions(columns[:, place], texts, codes, options.seed, options.levels),
             )
 
 
@@ -177,67 +239,45 @@ def open_ordering_study(
     the proxy is missing, an option is invalid, or captions cannot be chosen for any video.
     """
     check_can_lead(by, benchmark)
-    check_length(Campaign, "name", name)
     plan = plan_ordering_study(benchmark, proxy=proxy, options=options)
     if not plan.videos:
         raise InvalidInput(
             f"The proxy {proxy} cannot choose captions for any video: {_reasons(plan)}."
         )
     with long_transaction():
-        lock_row(benchmark)
-        campaign = Campaign.objects.create(
+        study = open_study(
             benchmark=benchmark,
-            kind=CampaignKind.ORDERING,
-            # Annotators see the name. It must not reveal the proxy.
-            name=name or f"{benchmark.key} {Campaign.objects.count() + 1}",
-            proxy=get_proxy(benchmark, proxy),
-            levels=options.levels,
-            seed=options.seed,
+            by=by,
+            question="order",
+            items=[(video, "") for video in video_ids(benchmark)[list(plan.videos)].tolist()],
             labels_each=options.labels_each,
-            labels_max=options.labels_each,
-            order=Order.SHUFFLED,
+            seed=options.seed,
+            name=name,
             joining=joining,
-            guideline=latest_guideline(benchmark),
-            n_tasks=len(plan.videos),
-            plan=[[options.labels_each, len(plan.videos), len(plan.videos)]],
-            created_by=account_of(by),
+            proxy=get_proxy(benchmark, proxy),
+            options={"levels": options.levels.value},
         )
-        _store(campaign, plan)
-        record(AnnotationAct.CAMPAIGN_OPENED, by=by, on=campaign, after={"tasks": campaign.n_tasks})
-    return campaign
+        _store_captions(study, plan)
+    return study
 
 
 def _reasons(plan: StudyPlan) -> str:
     return "; ".join(plan.refused) or "no video can be played"
 
 
-def _store(campaign: Campaign, plan: StudyPlan) -> None:
-    """Store the tasks and captions of a plan."""
-    benchmark = campaign.benchmark
+def _store_captions(study: Campaign, plan: StudyPlan) -> None:
+    benchmark = study.benchmark
     videos = np.array(plan.videos, np.int64)
-    copy_columns(
-        JudgmentTask,
-        {
-            "campaign_id": campaign.pk,
-            "ordering_video_id": video_ids(benchmark)[videos],
-            "position": np.arange(len(videos)),
-            "labels_planned": campaign.labels_each,
-            "labels_required": campaign.labels_each,
-            "seats_open": campaign.labels_each,
-        },
-    )
-    tasks = JudgmentTask.objects.filter(campaign=campaign).order_by("position")
+    tasks = JudgmentTask.objects.filter(campaign=study).order_by("position")
     captions = np.array([choice.captions for choice in plan.choices], np.int64)
-    places = orderings.shuffled_places(
-        benchmark.pair_space.encode(captions, videos[:, None]), campaign.seed
-    )
+    places = shuffled_places(benchmark.pair_space.encode(captions, videos[:, None]), study.seed)
     copy_columns(
         OrderingCaption,
         {
-            "task_id": np.repeat(list(tasks.values_list("pk", flat=True)), orderings.CAPTIONS),
+            "task_id": np.repeat(list(tasks.values_list("pk", flat=True)), CAPTIONS),
             "query_id": query_ids(benchmark)[captions].reshape(-1),
             "place": places.reshape(-1),
-            "level": np.tile(np.arange(orderings.CAPTIONS), len(videos)),
+            "level": np.tile(np.arange(CAPTIONS), len(videos)),
             "value": np.reshape([choice.values for choice in plan.choices], -1),
         },
     )

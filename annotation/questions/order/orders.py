@@ -10,10 +10,9 @@ up. Many proxies have few different values, so the quartiles often have equal va
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import permutations
 from typing import Any, Final
 
 import numpy as np
@@ -23,14 +22,8 @@ from pooling.core.hashing import mix
 
 CAPTIONS: Final = 5
 
-_ORDERS: Final = tuple(permutations(range(CAPTIONS)))
-_NUMBERS: Final = {order: number for number, order in enumerate(_ORDERS)}
-
-N_ORDERS: Final = len(_ORDERS)
-# Each order as the places on the screen, counted from 1, such as "3 1 2 5 4".
-ORDER_TEXTS: Final = {
-    number: " ".join(str(place + 1) for place in order) for number, order in enumerate(_ORDERS)
-}
+# The two captions of each of the ten pairs, the first with the lower number.
+FIRST, SECOND = np.triu_indices(CAPTIONS, k=1)
 
 # The bits of a sort key: 16 of the value, 24 of the hash, 24 of the number of the caption.
 _VALUE_AT, _HASH_AT, _HASH_FROM = np.uint64(48), np.uint64(24), np.uint64(40)
@@ -130,23 +123,14 @@ def shuffled_places(codes: Int64Array, seed: int) -> Int64Array:
     return np.argsort(np.argsort(hashes, axis=1), axis=1)
 
 
-def number_of_order(order: Sequence[int]) -> int:
-    """Return the number of an order among the 120 orders of the places 0 to 4.
-
-    The orders are numbered lexicographically, so each number from 0 to 119 is one order. Raises
-    ValueError if `order` does not contain each place once.
-    """
-    number = _NUMBERS.get(tuple(order))
-    if number is None:
-        raise ValueError(f"{list(order)} does not contain each of the places 0 to 4 once")
-    return number
+def is_order(places: Sequence[int]) -> bool:
+    """Return whether `places` has each of the places 0 to 4 once."""
+    return sorted(places) == list(range(CAPTIONS))
 
 
-def order_of_number(number: int) -> tuple[int, ...]:
-    """Return the order with this number. Raises ValueError if it is not from 0 to 119."""
-    if not 0 <= number < N_ORDERS:
-        raise ValueError(f"{number} is not the number of an order, 0 to {N_ORDERS - 1}")
-    return _ORDERS[number]
+def text_of_order(places: Sequence[int]) -> str:
+    """Return an order as the places on the screen, counted from 1, such as "3 1 2 5 4"."""
+    return " ".join(str(place + 1) for place in places)
 
 
 def is_in_steps(order: Sequence[int], steps: Sequence[int]) -> bool:
@@ -158,12 +142,32 @@ def is_in_steps(order: Sequence[int], steps: Sequence[int]) -> bool:
     return found == sorted(found)
 
 
-def ranks_in_orders(numbers: Iterable[int], places: npt.ArrayLike) -> Int64Array:
+def ranks_in_orders(orders: npt.ArrayLike, places: npt.ArrayLike) -> Int64Array:
     """Return the rank of each caption in each order, 0 for the most similar, int64 [n, 5].
 
-    numbers: [n], the numbers of the orders, as in `order_of_number`. places: [n, 5], for each
+    orders: [n, 5], the places in each order, most similar caption first. places: [n, 5], for each
     order, the place of each caption on the screen.
     """
-    orders = np.array([order_of_number(number) for number in numbers], np.int64)
-    ranks = np.argsort(orders.reshape(-1, CAPTIONS), axis=1)
+    ranks = np.argsort(np.asarray(orders, np.int64).reshape(-1, CAPTIONS), axis=1)
     return np.take_along_axis(ranks, np.asarray(places, np.int64).reshape(-1, CAPTIONS), axis=1)
+
+
+def tau_with_others(ranks: npt.ArrayLike, videos: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return for each order its mean Kendall's tau with the other orders of its video, float64 [n].
+
+    ranks: [n, 5], the rank of each caption in each order, 0 for the most similar. videos: [n]. The
+    result is NaN if a video has no other order.
+    """
+    signs = -signs_of_pairs(np.asarray(ranks).reshape(-1, CAPTIONS))
+    _, of = np.unique(videos, return_inverse=True)
+    totals = np.zeros((len(of), len(FIRST)))
+    np.add.at(totals, of, signs)
+    others = np.bincount(of, minlength=len(of))[of] - 1
+    products = (signs * (totals[of] - signs)).mean(axis=1)
+    return np.where(others > 0, products / np.maximum(others, 1), np.nan)
+
+
+def signs_of_pairs(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return the sign of the first caption's value minus the second's, float64 [n_videos, 10]."""
+    wide = values.astype(np.float64)
+    return np.asarray(np.sign(wide[:, FIRST] - wide[:, SECOND]))

@@ -1,4 +1,4 @@
-"""Choosing five captions of a video, and numbering the orders in which people put them."""
+"""Choosing five captions of a video, and the orders in which people put them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from annotation.core.orderings import (
-    N_ORDERS,
+from annotation.questions.order.orders import (
     Levels,
     Refusal,
     by_text,
     choose_captions,
-    number_of_order,
-    order_of_number,
+    is_order,
     ranks_in_orders,
     shuffled_places,
+    text_of_order,
 )
 from pooling.core.hashing import mix
 
@@ -117,27 +116,14 @@ def test_places_are_shuffled_by_the_seed() -> None:
     assert np.abs(first - 1200).max() < 100
 
 
-def test_each_number_is_one_order() -> None:
-    orders = [order_of_number(number) for number in range(N_ORDERS)]
-    assert [number_of_order(order) for order in orders] == list(range(120))
-    assert len(set(orders)) == 120
-    assert (orders[0], orders[1], orders[119]) == (
-        (0, 1, 2, 3, 4),
-        (0, 1, 2, 4, 3),
-        (4, 3, 2, 1, 0),
-    )
-
-
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 1, 2, 3, 3], [1, 2, 3, 4, 5], []])
-def test_an_invalid_order_has_no_number(order: list[int]) -> None:
-    with pytest.raises(ValueError, match="does not contain each of the places 0 to 4 once"):
-        number_of_order(order)
-    with pytest.raises(ValueError, match="is not the number of an order, 0 to 119"):
-        order_of_number(120)
+def test_an_order_has_each_place_once(order: list[int]) -> None:
+    assert not is_order(order)
+    assert is_order([2, 0, 1, 4, 3])
+    assert text_of_order([2, 0, 1, 4, 3]) == "3 1 2 5 4"
 
 
 def test_ranks_of_captions_follow_from_order_and_places() -> None:
     # The captions have the places 3, 0, 4, 1 and 2. The order begins with the caption at place 4.
-    number = number_of_order([4, 1, 0, 3, 2])
-    assert ranks_in_orders([number], [[3, 0, 4, 1, 2]]).tolist() == [[3, 2, 0, 1, 4]]
+    assert ranks_in_orders([[4, 1, 0, 3, 2]], [[3, 0, 4, 1, 2]]).tolist() == [[3, 2, 0, 1, 4]]
     assert ranks_in_orders([], np.empty((0, 5))).shape == (0, 5)
