@@ -18,7 +18,7 @@ from config.celery import app
 from hearth.jobs.models import Job
 from hearth.jobs.registry import Outcome, job_kind
 from hearth.jobs.selectors import actor_of_job
-from hearth.shared.options import build
+from hearth.shared.options import arguments_of, build
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import keep_upload, options_of_job
 from hearth.shared.words import counted, tasks_to_judge
@@ -92,28 +92,25 @@ def plan_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, 
     params: as in `import_judgments_job`. The result has the fields of `ImportPlan`, and `kept`, the
     name of the kept upload.
     """
-    plan = services.plan_judgments(**_file_of(params), progress=progress)
+    plan = services.plan_judgments(
+        benchmark=get_benchmark(params["benchmark"]),
+        by=actor_of_job(params),
+        progress=progress,
+        **options_of_job(services.ImportJudgments, params).of_plan(),
+    )
     return {**asdict(plan), "kept": keep_upload(params["upload"])}
-
-
-def _file_of(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that `plan_judgments` and `import_judgments` share."""
-    return {
-        "benchmark": get_benchmark(params["benchmark"]),
-        "by": actor_of_job(params),
-        **services.arguments_of(options_of_job(services.ImportJudgments, params)),
-    }
 
 
 @job_kind("import_judgments", outcome=judgments_imported, retry="judgments-upload")
 def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Import judgments.
-
-    params: benchmark (key), upload and source (see `uploaded_file`), format, scale, pool_equal,
-    data_set, licence.
-    """
+    """Import judgments. params: benchmark (key), and the options of `ImportJudgments`."""
+    sent = options_of_job(services.ImportJudgments, params)
     done = services.import_judgments(
-        **_file_of(params), licence=params.get("licence", ""), progress=progress
+        benchmark=get_benchmark(params["benchmark"]),
+        by=actor_of_job(params),
+        progress=progress,
+        licence=sent.licence,
+        **sent.of_plan(),
     )
     return {
         "judgments": done.judgments,
@@ -136,14 +133,11 @@ def gold_imported(job: Job, made: dict[str, Any]) -> Outcome:
 @job_kind("import_gold", outcome=gold_imported, retry="gold-upload")
 def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Import gold items. params: benchmark (key), and the options of `ImportGold`."""
-    sent = options_of_job(services.ImportGold, params)
     count = services.import_gold(
         benchmark=get_benchmark(params["benchmark"]),
-        path=sent.file.path,
-        use=sent.use,
-        source=sent.file.source,
         by=actor_of_job(params),
         progress=progress,
+        **arguments_of(options_of_job(services.ImportGold, params)),
     )
     return {"gold": count, "use": params["use"]}
 
@@ -164,14 +158,10 @@ def _opened(campaign: Campaign) -> dict[str, int]:
 @job_kind("open_campaign", outcome=campaign_opened, retry="campaign-open")
 def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Open a campaign. params: benchmark (key), seed, name, policy (options of `Policy`), proxy."""
-    options = build(services.CampaignOptions, {**params, **params["policy"]})
     campaign = services.open_campaign(
         benchmark=get_benchmark(params["benchmark"]),
-        seed=options.seed,
-        name=options.name,
-        policy=options.policy,
-        proxy=options.proxy,
         by=actor_of_job(params),
+        **arguments_of(build(services.CampaignOptions, {**params, **params["policy"]})),
     )
     return _opened(campaign)
 

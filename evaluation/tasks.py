@@ -23,7 +23,6 @@ from evaluation.lab.enums import ANALYSIS_JOB, PAPER_JOB
 from evaluation.models import Draft
 from evaluation.monitor import services as monitor
 from evaluation.release import services as release
-from evaluation.release.enums import Change
 from evaluation.release.selectors import LATEST, get_label_set
 from evaluation.release.selectors.verification import verify_label_set
 from evaluation.scores import services as scores
@@ -31,6 +30,7 @@ from hearth.jobs.models import Job
 from hearth.jobs.registry import Outcome, job_kind
 from hearth.jobs.selectors import actor_of_job
 from hearth.operations.housekeeping import Done, housekeeping_step, remove_rows
+from hearth.shared.options import arguments_of, build
 from hearth.shared.progress import Progress
 from hearth.shared.words import counted, short_sha
 from pooling.models import Run
@@ -95,8 +95,7 @@ def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Publish the labels, score all runs by them, and compute the analysis of the overview.
 
-    params: benchmark (key), job (id), allow_pending, change (the part of the version number to
-    increase; if empty, a rule chooses it), notes.
+    params: benchmark (key), job (id), and the options of `PublishOptions`.
     """
     from evaluation.lab import services as lab
 
@@ -105,11 +104,9 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
     label_set = release.publish_label_set(
         benchmark=benchmark,
         by=by,
-        allow_pending=params.get("allow_pending", False),
-        change=Change(params["change"]) if params.get("change") else None,
-        notes=params.get("notes", ""),
         request=uuid.UUID(params["job"]),
         progress=progress,
+        **arguments_of(build(release.PublishOptions, params)),
     )
     scores.evaluate_runs(benchmark=benchmark, by=by, progress=progress)
     lab.compute_shown_analyses(benchmark=benchmark, progress=progress)

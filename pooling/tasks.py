@@ -21,9 +21,9 @@ from hearth.operations.housekeeping import (
     remove_rows,
 )
 from hearth.shared.numbers import number
-from hearth.shared.options import build
+from hearth.shared.options import arguments_of, build
 from hearth.shared.progress import Progress
-from hearth.shared.uploads import options_of_job, uploaded_file
+from hearth.shared.uploads import options_of_job
 from hearth.shared.words import counted, short_sha, tasks_to_judge
 from pooling import services
 from pooling.core.direction import Direction
@@ -33,6 +33,8 @@ from pooling.core.run_options import ImportRun, ScoreRun
 from pooling.models import BenchmarkImport, Pool, RunUpload
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import run_names
+from pooling.services.addresses import AddressesUpload
+from pooling.services.metadata import TagsUpload, TrainCaptionsUpload
 from pooling.services.queueing import KIND
 from pooling.services.run_uploads import KIND as SCORE_UPLOAD
 from pooling.signals import tasks_requested
@@ -138,19 +140,11 @@ def run_imported(job: Job, made: dict[str, Any]) -> Outcome:
 @job_kind("import_run", outcome=run_imported, retry="run-upload")
 def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Import an uploaded run. params: benchmark (key), and the options of `ImportRun`."""
-    sent = options_of_job(ImportRun, params)
     done = services.import_run(
         benchmark=get_benchmark(params["benchmark"]),
-        path=sent.file.path,
-        source=sent.file.source,
-        system=sent.system,
-        name=sent.name,
-        format=sent.format,
-        depth=sent.depth,
-        direction=sent.direction,
-        keys=sent.keys,
         by=actor_of_job(params),
         progress=progress,
+        **arguments_of(options_of_job(ImportRun, params)),
     )
     # The jobs that score the run, so that scripts can wait for them.
     scoring = [str(job.pk) for job in done.all_jobs]
@@ -209,15 +203,13 @@ def train_captions_imported(job: Job, made: dict[str, Any]) -> Outcome:
 def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Import uploaded train captions.
 
-    params: benchmark (key), upload and source (see `uploaded_file`), name.
+    params: benchmark (key), and the options of `TrainCaptionsUpload`.
     """
     done = services.import_train_captions(
         benchmark=get_benchmark(params["benchmark"]),
-        path=uploaded_file(params["upload"]),
-        source=params["source"],
-        name=params["name"],
         by=actor_of_job(params),
         progress=progress,
+        **arguments_of(options_of_job(TrainCaptionsUpload, params)),
     )
     return {**done.report()}
 
@@ -236,10 +228,9 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
     """
     done = services.import_tags(
         benchmark=get_benchmark(params["benchmark"]),
-        path=uploaded_file(params["upload"]),
-        source=params["source"],
         by=actor_of_job(params),
         progress=progress,
+        **arguments_of(options_of_job(TagsUpload, params)),
     )
     return {**done.report()}
 
@@ -352,10 +343,9 @@ def set_addresses_job(params: dict[str, Any], progress: Progress) -> dict[str, A
     """
     done = services.set_addresses(
         benchmark=get_benchmark(params["benchmark"]),
-        path=uploaded_file(params["upload"]),
-        source=params["source"],
         by=actor_of_job(params),
         progress=progress,
+        **arguments_of(options_of_job(AddressesUpload, params)),
     )
     return {**done}
 

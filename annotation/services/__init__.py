@@ -35,7 +35,6 @@ from annotation.services.guidelines import (
 from annotation.services.import_plans import (
     ImportJudgments,
     ImportPlan,
-    arguments_of,
     plan_judgments,
 )
 from annotation.services.imports import ImportedJudgments, import_judgments

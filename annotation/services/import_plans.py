@@ -14,7 +14,7 @@ from annotation.models import Campaign
 from annotation.policies import check_can_lead
 from annotation.services.imports import codes_of_file, read_file, repeats, task_keys
 from hearth.accounts.actors import Actor
-from hearth.shared.options import Option
+from hearth.shared.options import Option, arguments_of
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.lines import SourceFile
 from pooling.core.pool import union_codes
@@ -53,17 +53,11 @@ class ImportJudgments:
     data_set: Annotated[str, Option("Data set", length=100)] = ""
     licence: Annotated[str, Option("Licence stated elsewhere", length=300)] = ""
 
-
-def arguments_of(sent: ImportJudgments) -> dict[str, Any]:
-    """Return the arguments that `plan_judgments` and `import_judgments` share."""
-    return {
-        "path": sent.file.path,
-        "source": sent.file.source,
-        "format": sent.format,
-        "scale": sent.scale,
-        "pool_equal": sent.pool_equal or None,
-        "data_set": sent.data_set,
-    }
+    def of_plan(self) -> dict[str, Any]:
+        """Return the arguments that `plan_judgments` and `import_judgments` share."""
+        found = arguments_of(self) | {"pool_equal": self.pool_equal or None}
+        del found["licence"]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 from hearth.shared.errors import HearthError, InvalidInput
 from hearth.shared.files import is_standard_output
 from hearth.shared.migrated import TOO_OLD, compare_database
+from hearth.shared.options import add_options
 from hearth.shared.progress import Progress
 
 if TYPE_CHECKING:
@@ -93,6 +94,13 @@ class HearthCommand(BaseCommand):
     requires_system_checks = ()
     # The options that name files to write. All other files are read.
     outputs: ClassVar[tuple[str, ...]] = ("output",)
+    # The dataclass with the options of an action on a benchmark, if the command has no others.
+    action: ClassVar[type | None] = None
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        if self.action is not None:
+            parser.add_argument("key", help="key of the benchmark")
+            add_options(parser, self.action)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)

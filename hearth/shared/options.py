@@ -298,6 +298,14 @@ def as_params(options: Any) -> dict[str, Any]:
     }
 
 
+def arguments_of(options: Any) -> dict[str, Any]:
+    """Return options as arguments of a service. `file` becomes `path` and `source`."""
+    found = {field.name: getattr(options, field.name) for field in fields(options)}
+    if isinstance(file := found.pop("file", None), SentFile):
+        found |= {"path": file.path, "source": file.source}
+    return found
+
+
 # --- Commands ----------------------------------------------------------------------------------
 
 

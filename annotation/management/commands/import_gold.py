@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.services import ImportGold, import_gold
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
-from hearth.shared.options import add_options, read_options
+from hearth.shared.options import arguments_of, read_options
 from hearth.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
     help = "Import gold items (caption_id,video_id,label,explanation) for training or control."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, ImportGold)
+    action = ImportGold
 
     def run(self, **options: Any) -> dict[str, Any]:
         sent = read_options(ImportGold, options)
         count = import_gold(
             benchmark=get_benchmark(options["key"]),
             by=OPERATOR,
-            path=sent.file.path,
-            use=sent.use,
             progress=self.progress,
+            **arguments_of(sent),
         )
         return {"gold": count, "use": sent.use.value}
 

@@ -30,7 +30,7 @@ class Command(HearthCommand):
             "benchmark": get_benchmark(options["key"]),
             "by": OPERATOR,
             "progress": self.progress,
-            **services.arguments_of(sent),
+            **sent.of_plan(),
         }
         if options["plan"]:
             return {"plan": asdict(services.plan_judgments(**file))}

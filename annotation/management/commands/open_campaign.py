@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.enums import Scale
 from annotation.services import CampaignOptions, open_campaign
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
-from hearth.shared.options import add_options, read_options
+from hearth.shared.options import arguments_of, read_options
 from hearth.shared.words import counted
 from pooling.enums import MediaState
 from pooling.selectors.benchmarks import get_benchmark
@@ -19,23 +17,14 @@ from pooling.selectors.benchmarks import get_benchmark
 
 class Command(HearthCommand):
     help = "Open a campaign over all pooled pairs that are not in a campaign yet."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, CampaignOptions)
+    action = CampaignOptions
 
     def run(self, **arguments: Any) -> dict[str, Any]:
         options = read_options(CampaignOptions, arguments)
-        policy = options.policy
-        if len(policy.steps) > 2:
-            policy = replace(policy, scale=Scale.GRADED)
+        if len(options.policy.steps) > 2:
+            options = replace(options, policy=replace(options.policy, scale=Scale.GRADED))
         campaign = open_campaign(
-            benchmark=get_benchmark(arguments["key"]),
-            by=OPERATOR,
-            seed=options.seed,
-            policy=policy,
-            name=options.name,
-            proxy=options.proxy,
+            benchmark=get_benchmark(arguments["key"]), by=OPERATOR, **arguments_of(options)
         )
         doubled = campaign.tasks.filter(labels_planned__gt=campaign.labels_each)
         return {

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.services import open_confirmation
 from evaluation.release.selectors import ConfirmOptions, find_label_set, positives_to_confirm
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
-from hearth.shared.options import add_options, read_options
+from hearth.shared.options import read_options
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import get_run
 
@@ -20,10 +18,7 @@ class Command(HearthCommand):
         "Request second labels for the sole positives on which C@k of a run depends, or for all "
         "positives, on which AP, R@k and nDCG depend."
     )
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, ConfirmOptions)
+    action = ConfirmOptions
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark, wanted = get_benchmark(options["key"]), read_options(ConfirmOptions, options)

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from evaluation.release.services import PublishOptions, publish_label_set
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
-from hearth.shared.options import add_options, read_options
+from hearth.shared.options import arguments_of, read_options
 from hearth.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
     help = "Publish the labels of a benchmark as a new, numbered label set, which never changes."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, PublishOptions)
+    action = PublishOptions
 
     def run(self, **options: Any) -> dict[str, Any]:
-        wanted = read_options(PublishOptions, options)
         label_set = publish_label_set(
             benchmark=get_benchmark(options["key"]),
             by=OPERATOR,
-            allow_pending=wanted.allow_pending,
-            change=wanted.change,
-            notes=wanted.notes,
             progress=self.progress,
+            **arguments_of(read_options(PublishOptions, options)),
         )
         return {
             "version": label_set.version,

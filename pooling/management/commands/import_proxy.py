@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
-from hearth.shared.options import add_options, read_options
+from hearth.shared.options import read_options
 from pooling.core.proxies.request import ProxyUpload
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import add_proxy
@@ -19,10 +17,7 @@ class Command(HearthCommand):
         "Import a proxy that another program computed: a .npy matrix of captions x videos with "
         "values from 0 to 1, or embeddings of captions, videos or both."
     )
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, ProxyUpload)
+    action = ProxyUpload
 
     def run(self, **options: Any) -> dict[str, Any]:
         done = add_proxy(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from hearth.accounts.actors import OPERATOR
 from hearth.jobs.models import Job, JobState
 from hearth.jobs.services import run_job
 from hearth.shared.commands import HearthCommand
-from hearth.shared.options import add_options, read_options
+from hearth.shared.options import arguments_of, read_options
 from pooling.core.direction import Direction
 from pooling.core.readers.runs import RUNS
 from pooling.core.run_options import ImportRun
@@ -21,24 +19,14 @@ from pooling.services import import_run
 
 class Command(HearthCommand):
     help = f"Import a run: {RUNS.listed()}, of captions x videos."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, ImportRun)
+    action = ImportRun
 
     def run(self, **options: Any) -> dict[str, Any]:
-        sent = read_options(ImportRun, options)
         done = import_run(
             benchmark=get_benchmark(options["key"]),
-            path=sent.file.path,
-            system=sent.system,
             by=OPERATOR,
-            name=sent.name,
-            format=sent.format,
-            depth=sent.depth,
-            direction=sent.direction,
-            keys=sent.keys,
             progress=self.progress,
+            **arguments_of(read_options(ImportRun, options)),
         )
         for sentence in do_jobs(done.all_jobs):
             self.stderr.write(f"warning: {sentence}")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
-from hearth.shared.options import add_options, read_options
+from hearth.shared.options import arguments_of, read_options
 from hearth.shared.words import counted
 from pooling.core.readers.tags import TAGS
 from pooling.selectors.benchmarks import get_benchmark
@@ -18,18 +16,14 @@ from pooling.services.metadata import TagsUpload
 
 class Command(HearthCommand):
     help = f"Import tags: {TAGS.listed()}, plain or gzip."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, TagsUpload)
+    action = TagsUpload
 
     def run(self, **options: Any) -> dict[str, Any]:
-        sent = read_options(TagsUpload, options)
         done = import_tags(
             benchmark=get_benchmark(options["key"]),
-            path=sent.file.path,
             by=OPERATOR,
             progress=self.progress,
+            **arguments_of(read_options(TagsUpload, options)),
         )
         return {**done.report()}
 

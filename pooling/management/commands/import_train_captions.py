@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
-from hearth.shared.options import add_options, read_options
+from hearth.shared.options import arguments_of, read_options
 from hearth.shared.words import counted
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.services import import_train_captions
@@ -17,19 +15,14 @@ from pooling.services.metadata import TrainCaptionsUpload
 
 class Command(HearthCommand):
     help = "Import train captions: CSV (plain or gzip) with the column `caption`."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, TrainCaptionsUpload)
+    action = TrainCaptionsUpload
 
     def run(self, **options: Any) -> dict[str, Any]:
-        sent = read_options(TrainCaptionsUpload, options)
         done = import_train_captions(
             benchmark=get_benchmark(options["key"]),
-            path=sent.file.path,
-            name=sent.name,
             by=OPERATOR,
             progress=self.progress,
+            **arguments_of(read_options(TrainCaptionsUpload, options)),
         )
         return {**done.report()}
 
