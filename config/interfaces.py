@@ -125,6 +125,7 @@ def _text(option: Declared) -> str:
 def client_source() -> str:
     """Return the module of the client that has a method for each action."""
     from evaluation.release.api import ConfirmationSerializer, PublishSerializer
+    from evaluation.scores.api import EvaluateSerializer
     from pooling.api.pools import PoolBuildSerializer
     from pooling.api.proxies import ProxyRequestSerializer, TrainingSerializer
     from pooling.api.runs import RunUploadSerializer
@@ -159,6 +160,7 @@ def client_source() -> str:
             PublishSerializer,
             "Publish the labels as the next label set.",
         ),
+        Call("evaluate", "scores/", EvaluateSerializer, "Score all runs by a label set."),
         Call(
             "confirm_positives",
             "confirmations/",

@@ -15,6 +15,7 @@ from config.interfaces import CLIENT, COMMANDS, client_source, commands_document
 from evaluation.release.exports import ExportOptions
 from evaluation.release.selectors import ConfirmOptions
 from evaluation.release.services import PublishOptions
+from evaluation.scores.services import EvaluateOptions
 from hearth.shared.option_fields import OptionsForm, OptionsSerializer
 from hearth.shared.options import options_of
 from hearth_client.calls import Calls
@@ -35,6 +36,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     BenchmarkFields: ("BenchmarkForm", "BenchmarkFields", "", ""),
     CampaignOptions: ("CampaignForm", "", "open_campaign", ""),
     ConfirmOptions: ("", "Confirmation", "confirm_positives", "confirm_positives"),
+    EvaluateOptions: ("", "Evaluate", "evaluate", "evaluate"),
     ExportOptions: ("", "Export", "export_labels", ""),
     ImportGold: ("GoldUploadForm", "", "import_gold", ""),
     ImportJudgments: ("JudgmentsUploadForm", "JudgmentsUpload", "import_judgments", ""),
@@ -63,6 +65,9 @@ MISSING = {
     # Only a preview uses these, which has a schema of its own.
     "PoolBuild": {"rate", "seconds"},
     "build_pool()": {"rate", "seconds"},
+    # Jobs score all runs by all common measures.
+    "Evaluate": {"labels_only", "run_names", "measures"},
+    "evaluate()": {"labels_only", "run_names", "measures"},
 }
 
 

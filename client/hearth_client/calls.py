@@ -99,6 +99,13 @@ class Calls:
         """
         return self._do("label-sets/", {"change": change, "notes": notes, "allow_pending": allow_pending}, {}, on_job)
 
+    def evaluate(self, *, labels: str = 'latest', on_job: OnJob = ignore) -> Json:
+        """Score all runs by a label set.
+
+        labels: Labels. `latest`, a version number, or `original` for the original positives; by default, `latest`.
+        """
+        return self._do("scores/", {"labels": labels}, {}, on_job)
+
     def confirm_positives(self, run: str = '', *, all: bool = False, cutoff: int | None = None, labels: str = 'latest', name: str = '', seed: int = 0, on_job: OnJob = ignore) -> Json:
         """Request second labels for positives that have one.
 

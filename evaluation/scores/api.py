@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.core.relevance.measures import DEFAULT_MEASURES
 from evaluation.release.selectors import LATEST, find_label_set
 from evaluation.scores.selectors import stored_scores
+from evaluation.scores.services import EvaluateOptions
 from hearth.jobs.api import JobSerializer
-from hearth.shared.http import validated
+from hearth.shared.option_fields import serializer_of
+from hearth.shared.options import options_of
 from pooling.api.base import OfBenchmark
 from pooling.selectors.runs import find_runs
 
-LABELS_HELP = (
-    "`latest`, a version number, or `original` for the original positives; by default, `latest`."
+EvaluateSerializer = serializer_of(
+    EvaluateOptions, "Evaluate", without=("labels_only", "run_names", "measures")
 )
-
-
-class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
-    labels = serializers.CharField(
-        default=LATEST,
-        help_text=LABELS_HELP,
-    )
 
 
 class Scores(OfBenchmark):
@@ -46,7 +38,7 @@ class Scores(OfBenchmark):
             OpenApiParameter(
                 "labels",
                 str,
-                description=LABELS_HELP,
+                description=options_of(EvaluateOptions)[0].option.help,
             )
         ],
         responses=OpenApiTypes.OBJECT,
@@ -85,7 +77,6 @@ class Scores(OfBenchmark):
         A job computes and stores the scores. Its `result` has `labels` (the version, or
         `original`) and `runs` (the names).
         """
-        values = validated(EvaluateSerializer, request)
-        labels = values["labels"]
+        labels = EvaluateSerializer.read(request.data).labels
         find_label_set(self.benchmark, labels)
         return self.enqueue(request, "evaluate", "Scores", {"labels": labels})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from django.db import transaction
 
@@ -19,6 +19,7 @@ from evaluation.release.policies import check_can_evaluate
 from hearth.accounts.actors import Actor
 from hearth.jobs.models import Job
 from hearth.jobs.services import enqueue_job
+from hearth.shared.options import Option
 from hearth.shared.progress import Progress, no_progress
 from hearth.shared.version import code_version
 from hearth.webhooks.models import Event
@@ -77,6 +78,24 @@ class EvaluatedRuns:
     runs: list[RunEvaluation]
     code_version: str
     twins: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """The runs to score, and the labels and measures.
+
+    labels: `latest`, a version number, or `original` for the original positives; by default,
+        `latest`.
+    labels_only: Leave out the original positives.
+    run_names: The runs to score; by default, all.
+    measures: Measures such as C@5; by default, all common measures. The scores by measures that are
+        named here are not stored.
+    """
+
+    labels: Annotated[str, Option("Labels", metavar="LABELS")] = LATEST
+    labels_only: Annotated[bool, Option("Labels only")] = False
+    run_names: Annotated[tuple[str, ...], Option("Runs", flag="run")] = ()
+    measures: Annotated[tuple[str, ...], Option("Measures", flag="measure", metavar="MEASURE")] = ()
 
 
 def evaluate_runs(

@@ -6,27 +6,20 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.release.selectors import LATEST
-from evaluation.scores.services import EvaluatedRuns, evaluate_runs
+from evaluation.scores.services import EvaluatedRuns, EvaluateOptions, evaluate_runs
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
+from hearth.shared.options import arguments_of, read_options
 from pooling.enums import EqualTexts
 from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
     help = "Score the runs of a benchmark by the original positives and by a label set."
+    action = EvaluateOptions
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument(
-            "--labels",
-            default=LATEST,
-            help="label set: latest, original or a version number; default: latest",
-        )
-        parser.add_argument(
-            "--labels-only", action="store_true", help="leave out the original positives"
-        )
+        super().add_arguments(parser)
         parser.add_argument(
             "--twins",
             nargs="?",
@@ -36,34 +29,14 @@ class Command(HearthCommand):
             help="share original positives among captions with equal texts, by this rule (folded "
             "if no rule is named); the scores are then not stored; default: off",
         )
-        parser.add_argument(
-            "--run",
-            dest="runs",
-            action="append",
-            default=[],
-            metavar="NAME",
-            help="a run to score, repeatable; default: all",
-        )
-        parser.add_argument(
-            "--measure",
-            dest="measures",
-            action="append",
-            default=[],
-            metavar="MEASURE",
-            help="a measure such as C@5, repeatable; the scores are then not stored; default: all "
-            "common measures",
-        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         evaluated = evaluate_runs(
             benchmark=get_benchmark(options["key"]),
             by=OPERATOR,
-            labels=options["labels"],
-            run_names=options["runs"],
-            measures=options["measures"],
-            labels_only=options["labels_only"],
             twins=options["twins"],
             progress=self.progress,
+            **arguments_of(read_options(EvaluateOptions, options)),
         )
         return as_json(evaluated)
 
