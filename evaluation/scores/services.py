@@ -92,7 +92,7 @@ class EvaluateOptions:
         named here are not stored.
     """
 
-    labels: Annotated[str, Option("Labels", metavar="LABELS")] = LATEST
+    labels: Annotated[str, Option("Labels", metavar="LABELS")] = selectors.LATEST
     labels_only: Annotated[bool, Option("Labels only")] = False
     run_names: Annotated[tuple[str, ...], Option("Runs", flag="run")] = ()
     measures: Annotated[tuple[str, ...], Option("Measures", flag="measure", metavar="MEASURE")] = ()
