@@ -15,14 +15,7 @@ from hearth.jobs.models import Job
 from hearth.shared.words import counted
 from pooling.core.direction import CHOICES, Direction
 from pooling.core.pair_space import PairSpace
-from pooling.core.pool_options import (
-    ADDED,
-    LEFT_OUT,
-    ORIGINALS,
-    PROXY_FROM,
-    RANKED,
-    SIMILARITY,
-)
+from pooling.core.pool_options import ADDED, LEFT_OUT, ORIGINALS, PROXY_FROM, RANKED, SIMILARITY
 from pooling.core.readers.registry import AUTO
 from pooling.core.readers.tags import MAX_TAG
 from pooling.enums import (

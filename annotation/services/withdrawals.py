@@ -9,14 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.enums import AnnotationAct, AssignmentState, JudgmentState
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Campaign,
-    Judgment,
-    JudgmentTask,
-    Withdrawal,
-)
+from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask, Withdrawal
 from annotation.policies import check_can_lead
 from annotation.services import slots
 from annotation.services.members import REASON_LENGTH, uncount_answers

@@ -14,11 +14,7 @@ from evaluation.core.people.alpha import NO_VARIATION
 from evaluation.core.people.figures import Flag, PersonFigures
 from evaluation.core.people.pace import NOT_TIMED
 from evaluation.monitor.charts import utc
-from evaluation.monitor.selectors import (
-    CampaignFigures,
-    CampaignPerson,
-    people_of,
-)
+from evaluation.monitor.selectors import CampaignFigures, CampaignPerson, people_of
 from hearth.shared.numbers import UNDEFINED, Figure, count_figure, ratio, undefined, with_percent
 from hearth.shared.tables import Column, csv_text
 from hearth.shared.words import counted

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from pooling.services.addresses import set_addresses
-from pooling.services.benchmarks import (
-    ImportedBenchmark,
-    import_benchmark,
-    set_equal_texts,
-)
+from pooling.services.benchmarks import ImportedBenchmark, import_benchmark, set_equal_texts
 from pooling.services.changing_benchmarks import (
     archive_benchmark,
     change_benchmark,
@@ -58,11 +54,7 @@ from pooling.services.public_pages import (
     confirm_uploader,
     remove_uploader,
 )
-from pooling.services.queueing import (
-    cancel_uploads,
-    queue_uploads,
-    retry_uploads,
-)
+from pooling.services.queueing import cancel_uploads, queue_uploads, retry_uploads
 from pooling.services.run_uploads import (
     publish_run,
     refuse_upload,
@@ -71,8 +63,4 @@ from pooling.services.run_uploads import (
     upload_run,
 )
 from pooling.services.runs import ImportedRun, RunReport, import_run
-from pooling.services.uploads import (
-    begin_upload,
-    end_upload,
-    receive_part,
-)
+from pooling.services.uploads import begin_upload, end_upload, receive_part

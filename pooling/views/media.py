@@ -12,10 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from hearth.shared.ranges import stored_file_response
-from pooling.policies import (
-    can_watch_videos,
-    videos_watched_by,
-)
+from pooling.policies import can_watch_videos, videos_watched_by
 
 
 @require_safe

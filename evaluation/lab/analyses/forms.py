@@ -8,14 +8,7 @@ from typing import Any
 from django import forms
 
 from evaluation.lab.analyses.inputs import AUTO
-from evaluation.lab.analyses.options import (
-    DIRECTION,
-    PROXIES,
-    SPLIT,
-    STUDIES,
-    Options,
-    form_fields,
-)
+from evaluation.lab.analyses.options import DIRECTION, PROXIES, SPLIT, STUDIES, Options, form_fields
 from evaluation.lab.analyses.rows import from_json
 from evaluation.models import DRAFT, Draft
 from evaluation.release.forms import LabelsField

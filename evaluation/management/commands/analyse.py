@@ -9,11 +9,7 @@ from django.core.management.base import CommandParser
 
 from evaluation.lab.analyses import ANALYSES, get_analysis
 from evaluation.lab.analyses.forms import COMMON_FIELDS
-from evaluation.lab.analyses.question import (
-    build_question,
-    is_list,
-    source_line,
-)
+from evaluation.lab.analyses.question import build_question, is_list, source_line
 from evaluation.lab.analyses.tables import Column, Table
 from evaluation.lab.services import analyse
 from evaluation.management.inputs import add_input_options, read_inputs

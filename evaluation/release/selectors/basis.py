@@ -13,11 +13,7 @@ from django.db.models import Sum
 from annotation.enums import JudgmentState
 from annotation.models import HAS_BEGUN, Campaign, Judgment, JudgmentTask
 from annotation.selectors.campaigns import campaigns_of
-from annotation.selectors.judgments import (
-    JudgmentArrays,
-    judgments_of_log,
-    rulings_of_log,
-)
+from annotation.selectors.judgments import JudgmentArrays, judgments_of_log, rulings_of_log
 from evaluation.core.files.label_file import (
     JUDGMENT_KEYS,
     Labels,

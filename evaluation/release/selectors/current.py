@@ -7,12 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annotation.selectors.judgments import (
-    JudgmentArrays,
-    Rulings,
-    adjudicated,
-    judgment_arrays,
-)
+from annotation.selectors.judgments import JudgmentArrays, Rulings, adjudicated, judgment_arrays
 from annotation.selectors.labels import labels_fingerprint
 from evaluation.core.files.label_file import Labels
 from evaluation.release.selectors.labels import original_grade, resolve_pairs

@@ -20,11 +20,7 @@ from hearth.accounts.services.people import (
     register,
 )
 from hearth.accounts.services.roles import grant_role, withdraw_role
-from hearth.accounts.services.sessions import (
-    end_all_sessions,
-    end_session,
-    remove_second_factors,
-)
+from hearth.accounts.services.sessions import end_all_sessions, end_session, remove_second_factors
 from hearth.accounts.services.single_sign_on import (
     join_by_single_sign_on,
     leave_only_single_sign_on,
