@@ -54,6 +54,7 @@ class OfBenchmark(Idempotent, generics.GenericAPIView[Any]):
         """Start the job that reads an uploaded file."""
         wanted, files = shape.read_with_files(request.data)
         file = files.pop("file")
+        _ = self.benchmark  # looked up before the files are stored
         with stored_with(file, files) as stored:
             return self.enqueue(
                 request, kind, f"{title} {file.name}", {**stored, **as_params(wanted)}

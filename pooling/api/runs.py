@@ -103,5 +103,4 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         run) and `warnings`. If both directions of a matrix were imported, `also` has the same
         fields for the run from video to text.
         """
-        _ = self.benchmark
         return self.enqueue_upload(request, RunUploadSerializer, "import_run", "Run")
