@@ -205,7 +205,7 @@ def _options_of(action: Any) -> tuple[Declared, ...]:
 
 
 def _declared(action: type, within: tuple[str, ...]) -> Iterator[Declared]:
-    hints, helps = get_type_hints(action, include_extras=True), _helps(action)
+    hints, helps = get_type_hints(action, include_extras=True), helps_of(action)
     for field in fields(action):
         hint, options = hints[field.name], []
         if get_origin(hint) is Annotated:
@@ -225,8 +225,8 @@ def _declared(action: type, within: tuple[str, ...]) -> Iterator[Declared]:
         yield Declared(field.name, *_type_of(hint), default, first, within)
 
 
-def _helps(action: type) -> dict[str, str]:
-    """Return the help texts in the docstrings of a dataclass and its bases, by option."""
+def helps_of(action: type) -> dict[str, str]:
+    """Return the texts about fields in the docstrings of a class and its bases, by field."""
     found: dict[str, str] = {}
     for base in reversed(action.__mro__):
         name = ""

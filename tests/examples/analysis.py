@@ -29,7 +29,12 @@ class ReachRow:
 
 @dataclass(frozen=True, slots=True)
 class Result(results.Result):
-    depth: Annotated[int, Shown(doc="the last rank")]
+    """The reach of each run.
+
+    depth: the last rank
+    """
+
+    depth: int
     rows: Annotated[list[ReachRow], Tabled("reach", "Positives in the top {depth}")]
 
     def charts(self) -> list[charts.Chart]:

@@ -54,7 +54,9 @@ def test_its_declaration_is_its_documentation() -> None:
             "description": "Depth. Only the top N results of each list are used.",
         }
     }
-    rows = result_schema(REACH)["properties"]["rows"]["items"]
+    properties = result_schema(REACH)["properties"]
+    assert properties["depth"] == {"type": "integer", "description": "the last rank"}
+    rows = properties["rows"]["items"]
     assert rows["description"] == "The captions with a positive at this rank of a run or above."
     assert rows["properties"]["share"] == {
         "type": "number",

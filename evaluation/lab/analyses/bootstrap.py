@@ -42,21 +42,28 @@ Smallest = Annotated[float, Shown("Smallest significant difference, points", "pe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Resampling):
+    """Options of the analysis.
+
+    sizes: Separated by spaces.
+    """
+
     measure: options.ShareMeasure = "C@5"
     sizes: Annotated[
-        tuple[int, ...],
-        Option("Captions per sample", "Separated by spaces.", length=100),
-        options.numbers_to(1_000_000),
+        tuple[int, ...], Option("Captions per sample", length=100), options.numbers_to(1_000_000)
     ] = (500, 1000, 3000)
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """The scores of sub-samples."""
+    """The scores of sub-samples.
 
-    first: Annotated[float, Shown(doc="the middle of the first bin")]
+    first: the middle of the first bin
+    counts: samples per bin
+    """
+
+    first: float
     width: float
-    counts: Annotated[list[int], Shown(doc="samples per bin")]
+    counts: list[int]
 
     @property
     def density(self) -> list[Row]:
@@ -72,18 +79,16 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sized:
-    """The positives that count, and the size of each sample."""
+    """The positives that count, and the size of each sample.
 
-    by: Annotated[str, Shown("Positives", doc="the source of the positives", write=BY.__getitem__)]
-    size: Annotated[int, Shown("Captions", "count", "number of captions in a sample")]
-    videos: Annotated[
-        int | None,
-        Shown(
-            "Videos",
-            "count",
-            "number of videos in a sample; null if single captions are drawn",
-        ),
-    ]
+    by: the source of the positives
+    size: number of captions in a sample
+    videos: number of videos in a sample; null if single captions are drawn
+    """
+
+    by: Annotated[str, Shown("Positives", write=BY.__getitem__)]
+    size: Annotated[int, Shown("Captions", "count")]
+    videos: Annotated[int | None, Shown("Videos", "count")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,12 +115,13 @@ class PairRow(Sized):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(results.WithIntervals):
-    """Scores of sub-samples of captions."""
+    """Scores of sub-samples of captions.
+
+    captions_per_video: the mean number; null if single captions are drawn
+    """
 
     measure: str
-    captions_per_video: Annotated[
-        float | None, Shown(doc="the mean number; null if single captions are drawn")
-    ]
+    captions_per_video: float | None
     rows: list[SampleRow]
     pairs: list[PairRow]
 

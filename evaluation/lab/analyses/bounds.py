@@ -59,38 +59,29 @@ class Options(options.Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundsRow:
-    """The score of one run in one measure, with its bounds and its estimate."""
+    """The score of one run in one measure, with its bounds and its estimate.
+
+    judged: of the first `judged_depth` ranks
+    bounds: if all labels are right
+    bounds_corrected: over the listed pairs, allowing for wrong labels; null if unknown
+    bounds_all: if all labels are right
+    expected: null if there is none
+    condensed: the score without unjudged videos
+    """
 
     run: Run
     measure: MeasureName
     score: Annotated[Score, Shown("Unjudged counted as not relevant, %", "percent")]
     judged_depth: Annotated[int, Shown("Ranks used", "count")]
-    judged: Annotated[
-        Score,
-        Shown("Judged share of these, %", "percent", "of the first `judged_depth` ranks"),
-    ]
-    bounds: Annotated[
-        list[float | None],
-        Shown("Bounds over the listed pairs, %", "percent", "if all labels are right"),
-    ]
+    judged: Annotated[Score, Shown("Judged share of these, %", "percent")]
+    bounds: Annotated[list[float | None], Shown("Bounds over the listed pairs, %", "percent")]
     bounds_corrected: Annotated[
-        Ends | None,
-        Shown(
-            "Corrected for wrong labels, {interval}",
-            "percent",
-            "over the listed pairs, allowing for wrong labels; null if unknown",
-        ),
+        Ends | None, Shown("Corrected for wrong labels, {interval}", "percent")
     ] = None
-    bounds_all: Annotated[
-        list[float | None],
-        Shown("Bounds over all unjudged pairs, %", "percent", "if all labels are right"),
-    ]
-    expected: Annotated[Score, Shown("Estimate, %", "percent", "null if there is none")] = None
+    bounds_all: Annotated[list[float | None], Shown("Bounds over all unjudged pairs, %", "percent")]
+    expected: Annotated[Score, Shown("Estimate, %", "percent")] = None
     expected_interval: Interval = None
-    condensed: Annotated[
-        Score,
-        Shown("Unjudged videos removed, %", "percent", "the score without unjudged videos"),
-    ]
+    condensed: Annotated[Score, Shown("Unjudged videos removed, %", "percent")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +103,16 @@ def _minus(value: Score, other: Score) -> Score:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """The estimate of a score for a run that was left out of the pool."""
+    """The estimate of a score for a run that was left out of the pool.
+
+    truth: the score with all labels
+    known: the score without the labels of the pairs that only this run contributed
+    """
 
     run: Annotated[str, Shown("Run left out")]
     measure: MeasureName
-    truth: Annotated[Score, Shown("With all labels, %", "percent", "the score with all labels")]
-    known: Annotated[
-        Score,
-        Shown(
-            "Without its own labels, %",
-            "percent",
-            "the score without the labels of the pairs that only this run contributed",
-        ),
-    ]
+    truth: Annotated[Score, Shown("With all labels, %", "percent")]
+    known: Annotated[Score, Shown("Without its own labels, %", "percent")]
     expected: Annotated[Score, Shown("Estimate, %", "percent")]
 
     @property

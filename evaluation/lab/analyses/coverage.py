@@ -29,16 +29,17 @@ class Options(options.Options):
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """The videos at one rank of a run."""
+    """The videos at one rank of a run.
+
+    filled: number of lists with a video at this rank
+    share: the judged share of these videos
+    """
 
     run: Run
     rank: Annotated[int, Shown("Rank", "count")]
-    filled: Annotated[
-        int,
-        Shown("Lists this long or longer", "count", "number of lists with a video at this rank"),
-    ]
+    filled: Annotated[int, Shown("Lists this long or longer", "count")]
     judged: Annotated[int, Shown("Judged", "count")]
-    share: Annotated[Score, Shown("Judged, %", "percent", "the judged share of these videos")]
+    share: Annotated[Score, Shown("Judged, %", "percent")]
     judged_at: Annotated[float, Shown("Judged@rank, %", "percent")]
     relevant: Annotated[int, Shown("Relevant", "count")]
 

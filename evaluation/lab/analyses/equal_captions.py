@@ -68,25 +68,16 @@ def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Resampling):
-    rule: Annotated[
-        str,
-        Option(
-            "Equal texts",
-            "The rule by which two texts count as equal. “As in the benchmark” uses the rule in "
-            "the settings of the benchmark.",
-            choices=TEXT_RULES,
-        ),
-    ] = OF_BENCHMARK
+    """Options of the analysis.
+
+    rule: The rule by which two texts count as equal. “As in the benchmark” uses the rule in the
+        settings of the benchmark.
+    texts: The texts with the most captions are listed.
+    """
+
+    rule: Annotated[str, Option("Equal texts", choices=TEXT_RULES)] = OF_BENCHMARK
     measures: options.ShareMeasures = ("C@1", "C@5", "C@10", "AP")
-    texts: Annotated[
-        int,
-        Option(
-            "Maximum number of texts",
-            "The texts with the most captions are listed.",
-            low=0,
-            high=500,
-        ),
-    ] = 25
+    texts: Annotated[int, Option("Maximum number of texts", low=0, high=500)] = 25
 
     def filled(self, inputs: Inputs) -> Self:
         """Fill in the rule if none is selected, so that a result names the rule that it used.
@@ -100,9 +91,12 @@ class Options(options.Resampling):
 
 @dataclass(frozen=True, slots=True)
 class GainRow:
-    """A score without and with the positives of equal captions."""
+    """A score without and with the positives of equal captions.
 
-    by: Annotated[str, Shown(doc="`original` or `labelled`")]
+    by: `original` or `labelled`
+    """
+
+    by: str
     run: Run
     measure: MeasureName
     plain: Annotated[Score, Shown("Without equal captions", "percent")]
@@ -124,12 +118,15 @@ class TextRow:
 
 @dataclass(frozen=True, slots=True)
 class AddedLabels:
-    """The labels of the added positives."""
+    """The labels of the added positives.
+
+    share: the relevant share; null if none has a label
+    """
 
     pairs: int
     relevant: int
     irrelevant: int
-    share: Annotated[Score, Shown(doc="the relevant share; null if none has a label")]
+    share: Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,50 +32,40 @@ PREFERENCE = (DOUBLE, GOLD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatesOptions(options.Resampling):
-    """The source of the error rates, and entered rates in %."""
+    """The source of the error rates, and entered rates in %.
 
-    rates: Annotated[
-        str,
-        Option(
-            "Error rates from",
-            "Best source: pairs with several labels if their labels give an estimate, else control "
-            "pairs.",
-            choices={AUTO: "best source", **SOURCES},
-        ),
-    ] = AUTO
-    false_alarms: Annotated[
-        float | None,
-        Option(
-            "False alarms (%)",
-            "Share of labels “relevant” among the labels of pairs that are not relevant. Only for "
-            "“Entered rates”.",
-            low=0,
-            high=49,
-        ),
-    ] = None
-    misses: Annotated[
-        float | None,
-        Option(
-            "Misses (%)",
-            "Share of labels “not relevant” among the labels of relevant pairs. Only for “Entered "
-            "rates”.",
-            low=0,
-            high=49,
-        ),
-    ] = None
+    rates: Best source: pairs with several labels if their labels give an estimate, else control
+        pairs.
+    false_alarms: Share of labels “relevant” among the labels of pairs that are not relevant. Only
+        for “Entered rates”.
+    misses: Share of labels “not relevant” among the labels of relevant pairs. Only for “Entered
+        rates”.
+    """
+
+    rates: Annotated[str, Option("Error rates from", choices={AUTO: "best source", **SOURCES})] = (
+        AUTO
+    )
+    false_alarms: Annotated[float | None, Option("False alarms (%)", low=0, high=49)] = None
+    misses: Annotated[float | None, Option("Misses (%)", low=0, high=49)] = None
     resamples: options.NumberOfResamples = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class RatesRow:
-    """The error rates of one source."""
+    """The error rates of one source.
 
-    source: Annotated[str, Shown(doc="`double`, `gold`, `dawid-skene` or `typed`")]
-    used: Annotated[bool, Shown(doc="whether the correction uses them")]
+    source: `double`, `gold`, `dawid-skene` or `typed`
+    used: whether the correction uses them
+    alone: null if not distinguished
+    beside: null if not distinguished
+    """
+
+    source: str
+    used: bool
     false_alarm: Annotated[Score, Shown("False alarms, %", "percent")]
     false_alarm_interval: Interval
-    alone: Annotated[Score, Shown("If isolated, %", "percent", "null if not distinguished")]
-    beside: Annotated[Score, Shown("If not isolated, %", "percent", "null if not distinguished")]
+    alone: Annotated[Score, Shown("If isolated, %", "percent")]
+    beside: Annotated[Score, Shown("If not isolated, %", "percent")]
     miss: Annotated[Score, Shown("Misses, %", "percent")]
     miss_interval: Interval
     prevalence: Annotated[Score, Shown("Truly relevant, %", "percent")]

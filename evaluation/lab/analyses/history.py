@@ -57,17 +57,14 @@ Labels = Annotated[int, Shown("Labels", "count")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(StoppingOptions):
+    """Options of the analysis.
+
+    moments: The judgments are divided into this number of equal parts. The scores are computed
+        after each part.
+    """
+
     measure: options.ShareMeasure = "C@5"
-    moments: Annotated[
-        int,
-        Option(
-            "Number of checkpoints",
-            "The judgments are divided into this number of equal parts. The scores are "
-            "computed after each part.",
-            low=2,
-            high=100,
-        ),
-    ] = 20
+    moments: Annotated[int, Option("Number of checkpoints", low=2, high=100)] = 20
     resamples: options.NumberOfResamples = 1000
 
 
@@ -83,13 +80,14 @@ class ScoreRow:
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """The agreement after a number of labels."""
+    """The agreement after a number of labels.
+
+    several: number of pairs with several labels
+    """
 
     labels: Labels
     pairs: Annotated[int, Shown("Pairs", "count")]
-    several: Annotated[
-        int, Shown("Labelled several times", "count", "number of pairs with several labels")
-    ]
+    several: Annotated[int, Shown("Labelled several times", "count")]
     alpha: Annotated[Score, Shown("Krippendorff’s alpha", "number")]
     interval: Annotated[Ends | None, Shown("{interval}, pairs resampled", "number")]
 

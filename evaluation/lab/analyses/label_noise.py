@@ -40,7 +40,7 @@ from evaluation.lab.analyses.rows import (
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import judgments_of_captions, label_set_labels
 from hearth.shared.errors import InvalidInput
-from hearth.shared.options import Option, OptionFault
+from hearth.shared.options import OptionFault
 from hearth.shared.progress import Progress
 from hearth.shared.words import counted
 
@@ -73,14 +73,20 @@ def _parse_measures(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(error_rates.RatesOptions):
-    measures: Annotated[
-        options.Measures,
-        Option(
-            help="C@k, P@k, R@k, RR, AP, AP(found) or nDCG, separated by spaces. AP(found) divides "
-            "by the number of positives in the list instead of all known positives."
-        ),
-        options.Parsed(_parse_measures),
-    ] = ("C@1", "C@5", "C@10", "P@10", "AP", "AP(found)")
+    """Options of the analysis.
+
+    measures: C@k, P@k, R@k, RR, AP, AP(found) or nDCG, separated by spaces. AP(found) divides by
+        the number of positives in the list instead of all known positives.
+    """
+
+    measures: Annotated[options.Measures, options.Parsed(_parse_measures)] = (
+        "C@1",
+        "C@5",
+        "C@10",
+        "P@10",
+        "AP",
+        "AP(found)",
+    )
 
     def check(self) -> None:
         entered = [rate is not None for rate in (self.false_alarms, self.misses)]
@@ -104,18 +110,16 @@ class RawRow:
 
 @dataclass(frozen=True, slots=True)
 class NoiseRow(RawRow):
-    """A raw and a corrected score."""
+    """A raw and a corrected score.
+
+    bounds_corrected: the bounds over the listed pairs, allowing for wrong labels, as in the
+        analysis `bounds`; null if the measure has none
+    """
 
     corrected: Annotated[float, Shown("Corrected, %", "percent")]
     interval: Annotated[Interval, Shown("{interval}, other captions", "percent")]
     fixed_interval: Annotated[Interval, Shown("{interval}, these captions", "percent")]
-    bounds_corrected: Annotated[
-        Ends | None,
-        Shown(
-            doc="the bounds over the listed pairs, allowing for wrong labels, as in the analysis "
-            "`bounds`; null if the measure has none"
-        ),
-    ]
+    bounds_corrected: Ends | None
     change: Annotated[float, Shown("Raw minus corrected", "points")]
     change_interval: PointsInterval
 
@@ -147,14 +151,16 @@ class SolePositivesRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(results.WithIntervals):
-    """Scores that are corrected for wrong labels."""
+    """Scores that are corrected for wrong labels.
 
-    used: Annotated[
-        str | None,
-        Shown(doc="the source of the error rates; null if no requested source has an estimate"),
-    ]
+    used: the source of the error rates; null if no requested source has an estimate
+    left_out: number of labels that the correction does not use
+    raw: the raw scores, even if the error rates are unknown
+    """
+
+    used: str | None
     annotators: int
-    left_out: Annotated[int, Shown(doc="number of labels that the correction does not use")]
+    left_out: int
     scores: Annotated[list[NoiseRow], Tabled("scores", "Raw and corrected scores", BOTH_INTERVALS)]
     rates: Annotated[
         list[RatesRow],
@@ -168,7 +174,7 @@ class Result(results.WithIntervals):
             "prevalence pairs disagreements undefined",
         ),
     ]
-    raw: Annotated[list[RawRow], Shown(doc="the raw scores, even if the error rates are unknown")]
+    raw: list[RawRow]
     labels: Annotated[
         list[StratumRow],
         Tabled(

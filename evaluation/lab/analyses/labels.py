@@ -50,10 +50,13 @@ class OutcomeCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """The agreement of some pairs; null if undefined."""
+    """The agreement of some pairs; null if undefined.
+
+    disagreement: 1 - agreement
+    """
 
     agreement: Score
-    disagreement: Annotated[Score, Shown("Labels differ, %", "percent", "1 - agreement")]
+    disagreement: Annotated[Score, Shown("Labels differ, %", "percent")]
     alpha: Score
     alpha_interval_pairs: Ends | None
 
@@ -67,10 +70,13 @@ class LabelCountRow(OutcomeCounts, Agreement):
 
 @dataclass(frozen=True, kw_only=True)
 class OriginalCounts(OutcomeCounts):
-    """The judged original positives."""
+    """The judged original positives.
+
+    known: number of all of them
+    """
 
     pairs: Annotated[int, Shown("Judged", "count")]
-    known: Annotated[int, Shown("Original positives", "count", "number of all of them")]
+    known: Annotated[int, Shown("Original positives", "count")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +102,24 @@ class Result(results.Result, OutcomeCounts, Agreement):
     """The labels of a benchmark and their agreement.
 
     The figures to quote are those of the planned labels if they are known, else of all labels.
+
+    labels: number of labels; those of equal captions count once
+    several: number of pairs with several labels
+    first_labels: all figures of planned labels
+    all_labels: all figures of all labels
     """
 
-    confidence: results.Confidence
-    labels: Annotated[
-        int, Shown("Labels", "count", "number of labels; those of equal captions count once")
-    ]
-    several: Annotated[
-        int, Shown("Labelled several times", "count", "number of pairs with several labels")
-    ]
+    confidence: float
+    labels: Annotated[int, Shown("Labels", "count")]
+    several: Annotated[int, Shown("Labelled several times", "count")]
     first_two_agreement: Score
     pairwise_agreement: Score
     alpha_interval: Ends | None
     alpha_annotator_interval: Ends | None
     ac1: Score
     ac1_interval: Ends | None
-    first_labels: Annotated[LabelAgreement | None, Shown(doc="all figures of planned labels")]
-    all_labels: Annotated[LabelAgreement, Shown(doc="all figures of all labels")]
+    first_labels: LabelAgreement | None
+    all_labels: LabelAgreement
     by_number: list[LabelCountRow]
     originals: OriginalCounts
 

@@ -67,7 +67,10 @@ def title_of(labels: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """The rank and the score of a run by the selected labels, and by the original positives."""
+    """The rank and the score of a run by the selected labels, and by the original positives.
+
+    bounds_corrected: null if unknown
+    """
 
     rank: Annotated[int, Shown("Rank", "count")]
     run: Run
@@ -77,7 +80,7 @@ class BoardRow:
     original: Annotated[float, Shown("Score by the original positives, %", "percent")]
     bounds: Annotated[list[Score], Shown("Bounds over the listed pairs, %", "percent")]
     bounds_corrected: Annotated[
-        Ends | None, Shown("Corrected for wrong labels, {interval}", "percent", "null if unknown")
+        Ends | None, Shown("Corrected for wrong labels, {interval}", "percent")
     ]
     judged_depth: Annotated[int, Shown("Ranks used", "count")]
     judged: Annotated[Score, Shown("Judged share of these, %", "percent")]
@@ -85,9 +88,12 @@ class BoardRow:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRow:
-    """The score of a run by one label set."""
+    """The score of a run by one label set.
 
-    labels: Annotated[str, Shown("Labels", doc="a version, `draft` or `original`", write=title_of)]
+    labels: a version, `draft` or `original`
+    """
+
+    labels: Annotated[str, Shown("Labels", write=title_of)]
     run: Run
     rank: Annotated[int, Shown("Rank", "count")]
     score: Annotated[float, Shown("Score, %", "percent")]

@@ -37,24 +37,33 @@ class Options(options.Options):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The scores of a run by measure: with all labels, left out, and their difference."""
+    """The scores of a run by measure: with all labels, left out, and their difference.
+
+    pairs: number of pairs that only this run contributed
+    positives: number of relevant pairs among these
+    judged: the judged share of its lists
+    """
 
     all: ByMeasure
     left_out: ByMeasure
     bias: ByMeasure
-    pairs: Annotated[int, Shown(doc="number of pairs that only this run contributed")]
-    positives: Annotated[int, Shown(doc="number of relevant pairs among these")]
-    judged: Annotated[float, Shown(doc="the judged share of its lists")]
+    pairs: int
+    positives: int
+    judged: float
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The mean bias of an unpooled run by measure, over pools of `pooled` other runs."""
+    """The mean bias of an unpooled run by measure, over pools of `pooled` other runs.
+
+    pools: number of pools that were scored
+    possible: number of pools of this size
+    """
 
     run: str
     pooled: int
-    pools: Annotated[int, Shown(doc="number of pools that were scored")]
-    possible: Annotated[int, Shown(doc="number of pools of this size")]
+    pools: int
+    possible: int
     bias: ByMeasure
 
 

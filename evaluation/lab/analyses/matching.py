@@ -36,47 +36,41 @@ TOO_FEW = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Options):
+    """Options of the analysis.
+
+    threshold: At 1 only equal captions match. If empty, the similarity with the highest alpha on
+        one half of the videos is used, and all figures are from the other half.
+    """
+
     measures: options.ShareMeasures = ("C@1", "C@5", "C@10", "AP")
-    threshold: Annotated[
-        float | None,
-        Option(
-            "Minimum similarity",
-            "At 1 only equal captions match. If empty, the similarity with the highest "
-            "alpha on one half of the videos is used, and all figures are from the other half.",
-            low=0.02,
-            high=1,
-        ),
-    ] = None
+    threshold: Annotated[float | None, Option("Minimum similarity", low=0.02, high=1)] = None
     seed: options.Seed = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """The figures of the labels from matching captions."""
+    """The figures of the labels from matching captions.
+
+    alpha: that of captions and annotators
+    """
 
     precision: Annotated[Score, Shown("Precision, %", "percent")]
     recall: Annotated[float, Shown("Recall, %", "percent")]
     f1: Annotated[float, Shown("F1, %", "percent")]
-    alpha: Annotated[float, Shown("Alpha", "number", "that of captions and annotators")]
+    alpha: Annotated[float, Shown("Alpha", "number")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveRow(Quality):
-    """The quality at one threshold."""
+    """The quality at one threshold.
+
+    labelled: number of matching pairs, which therefore count as relevant
+    correct: number of these that annotators judged relevant
+    """
 
     threshold: Annotated[float, Shown("Minimum similarity", "number")]
-    labelled: Annotated[
-        int,
-        Shown(
-            "Matching pairs",
-            "count",
-            "number of matching pairs, which therefore count as relevant",
-        ),
-    ]
-    correct: Annotated[
-        int,
-        Shown("Of these, relevant", "count", "number of these that annotators judged relevant"),
-    ]
+    labelled: Annotated[int, Shown("Matching pairs", "count")]
+    correct: Annotated[int, Shown("Of these, relevant", "count")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,16 +101,22 @@ class MatchingScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(results.Result):
-    """The quality of labels from matching captions, and the scores of runs by these labels."""
+    """The quality of labels from matching captions, and the scores of runs by these labels.
 
-    pairs: Annotated[int, Shown(doc="number of compared pairs")]
-    relevant: Annotated[int, Shown(doc="number of these that annotators judged relevant")]
-    threshold: Annotated[float, Shown(doc="the chosen threshold")]
-    curve: Annotated[list[CurveRow], Shown(doc="the quality by threshold")]
-    choosing: Annotated[
-        HalfRow | None, Shown(doc="a half; null if the threshold was not chosen on a half")
-    ]
-    reporting: Annotated[HalfRow | None, Shown(doc="the other half")]
+    pairs: number of compared pairs
+    relevant: number of these that annotators judged relevant
+    threshold: the chosen threshold
+    curve: the quality by threshold
+    choosing: a half; null if the threshold was not chosen on a half
+    reporting: the other half
+    """
+
+    pairs: int
+    relevant: int
+    threshold: float
+    curve: list[CurveRow]
+    choosing: HalfRow | None
+    reporting: HalfRow | None
     too_few: bool
     scores: list[MatchingScore]
 

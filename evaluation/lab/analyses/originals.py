@@ -46,17 +46,14 @@ BY = {"kept": "With rejected", "dropped": "Without rejected"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Resampling):
+    """Options of the analysis.
+
+    examples: Maximum number of rejected original positives in the table. Those with the most
+        judgments are listed first.
+    """
+
     measures: options.ShareMeasures = ("C@1", "C@5", "C@10", "AP")
-    examples: Annotated[
-        int,
-        Option(
-            "Examples",
-            "Maximum number of rejected original positives in the table. Those with the most "
-            "judgments are listed first.",
-            low=0,
-            high=10_000,
-        ),
-    ] = 50
+    examples: Annotated[int, Option("Examples", low=0, high=10_000)] = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +85,21 @@ class Result(results.WithIntervals):
 
     The share is null if no original positive is settled. Numbers corrected for wrong labels are
     null if the error rates are unknown.
+
+    known: number of all of them
+    judged: number of those that are judged
+    settled: number of those with a label
+    share_units: number of resampling units that the settled ones belong to
     """
 
-    known: Annotated[int, Shown("Original positives", "count", "number of all of them")]
-    judged: Annotated[int, Shown("Judged", "count", "number of those that are judged")]
-    settled: Annotated[int, Shown("Settled", "count", "number of those with a label")]
+    known: Annotated[int, Shown("Original positives", "count")]
+    judged: Annotated[int, Shown("Judged", "count")]
+    settled: Annotated[int, Shown("Settled", "count")]
     relevant: Annotated[int, Shown("Relevant", "count")]
     irrelevant: Annotated[int, Shown("Rejected", "count")]
     share: Annotated[Score, Shown("Rejected, % of settled", "percent")]
     interval: Interval
-    share_units: Annotated[
-        int, Shown(doc="number of resampling units that the settled ones belong to")
-    ]
+    share_units: int
     share_corrected: Annotated[
         Score, Shown("Not relevant, corrected for wrong labels, %", "percent")
     ]

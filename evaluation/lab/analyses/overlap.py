@@ -19,16 +19,13 @@ from hearth.shared.progress import Progress
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Options):
+    """Options of the analysis.
+
+    p: The weight of a rank, divided by the weight of the rank above it.
+    """
+
     depth: options.Depth = 10
-    p: Annotated[
-        float,
-        Option(
-            "Persistence p",
-            "The weight of a rank, divided by the weight of the rank above it.",
-            low=0.01,
-            high=0.999,
-        ),
-    ] = 0.9
+    p: Annotated[float, Option("Persistence p", low=0.01, high=0.999)] = 0.9
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,24 +56,17 @@ FORMULAS: dict[Formula, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Options):
-    """sources: the origin of each rate. `filled` leaves no rate empty."""
+    """sources: the origin of each rate. `filled` leaves no rate empty.
+
+    difference: Between two systems. From 40 % to 41 % is one point.
+    power: The probability of detecting a true difference.
+    """
 
     measure: options.ShareMeasure = "C@5"
     unit: options.Unit = AUTO
-    difference: Annotated[
-        float,
-        Option(
-            "Difference to detect (points)",
-            "Between two systems. From 40 % to 41 % is one point.",
-            low=0.01,
-            high=100,
-        ),
-    ] = 1
+    difference: Annotated[float, Option("Difference to detect (points)", low=0.01, high=100)] = 1
     confidence: options.Confidence = 0.95
-    power: Annotated[
-        float,
-        Option("Power", "The probability of detecting a true difference.", low=0.5, high=0.999),
-    ] = 0.8
+    power: Annotated[float, Option("Power", low=0.5, high=0.999)] = 0.8
     pairs: Annotated[
         float | None,
         Option(
@@ -145,12 +138,15 @@ class PilotRow(RunPair):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleRow(RunPair):
-    """The effort of detecting a difference, with one caption of each video."""
+    """The effort of detecting a difference, with one caption of each video.
+
+    videos: null if captions are independent
+    """
 
     deviation: float
     difference: Annotated[float, Shown("Difference, points", "exact percent")]
     captions: Annotated[int, Shown("Captions", "count")]
-    videos: Annotated[int | None, Shown("Videos", "count", "null if captions are independent")]
+    videos: Annotated[int | None, Shown("Videos", "count")]
     pairs: Annotated[int, Shown("Pairs", "count")]
     judgments: Annotated[int, Shown("Judgments", "count")]
     hours: Annotated[float, Shown("Hours", "number")]
@@ -159,25 +155,15 @@ class SingleRow(RunPair):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRow(SingleRow):
-    """A plan with all captions of each video."""
+    """A plan with all captions of each video.
 
-    discordant: Annotated[
-        Score,
-        Shown(
-            "Discordant, %",
-            "percent",
-            "the discordant share that the plan uses; null if it uses none",
-        ),
-    ]
-    single_captions: Annotated[
-        int | None,
-        Shown(
-            "Captions, one per video",
-            "count",
-            "number of captions of a plan with one caption of each video; null if captions are "
-            "independent",
-        ),
-    ]
+    discordant: the discordant share that the plan uses; null if it uses none
+    single_captions: number of captions of a plan with one caption of each video; null if captions
+        are independent
+    """
+
+    discordant: Annotated[Score, Shown("Discordant, %", "percent")]
+    single_captions: Annotated[int | None, Shown("Captions, one per video", "count")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +179,17 @@ class RateFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(results.Resampled):
-    """The plans for a benchmark, with the rates that they assume."""
+    """The plans for a benchmark, with the rates that they assume.
+
+    pilot: number of measured captions
+    sources: the origin of each rate
+    """
 
     measure: str
     difference: float
-    pilot: Annotated[int, Shown(doc="number of measured captions")]
+    pilot: int
     rates: RateFigures
-    sources: Annotated[dict[str, str], Shown(doc="the origin of each rate")]
+    sources: dict[str, str]
     pilots: list[PilotRow]
     rows: list[PlanRow]
     single: list[SingleRow]

@@ -25,15 +25,12 @@ SOURCES = {"original": charts.ORIGINAL_POSITIVES, "labelled": charts.WITH_LABELS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Options):
-    examples: Annotated[
-        int,
-        Option(
-            "Examples",
-            "Number of captions of each group (short, middle, long) in the table.",
-            low=0,
-            high=50,
-        ),
-    ] = 5
+    """Options of the analysis.
+
+    examples: Number of captions of each group (short, middle, long) in the table.
+    """
+
+    examples: Annotated[int, Option("Examples", low=0, high=50)] = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +64,12 @@ class CountRow:
 
 @dataclass(frozen=True, slots=True)
 class CaptionRow:
-    """An example: a caption with its number of positives by each source."""
+    """An example: a caption with its number of positives by each source.
 
-    end: Annotated[str, Shown("Group", doc="its group by length, `short`, `middle` or `long`")]
+    end: its group by length, `short`, `middle` or `long`
+    """
+
+    end: Annotated[str, Shown("Group")]
     caption_id: CaptionKey
     caption: Caption
     words: Annotated[int, Shown("Words", "count")]
@@ -79,24 +79,20 @@ class CaptionRow:
 
 @dataclass(frozen=True, slots=True)
 class Result(results.Result):
-    """The positives by source. The keys of all objects are `original` and `labelled`."""
+    """The positives by source. The keys of all objects are `original` and `labelled`.
 
-    captions: Annotated[int, Shown(doc="the number of all captions")]
+    captions: the number of all captions
+    per_caption: item n is the number of captions with n positives
+    by_length: a row [words, positives, captions] for each number of words together with each number
+        of positives; captions is the number of captions that have both, at least 1
+    correlations: of the number of words of a caption with the number of its positives
+    """
+
+    captions: int
     sources: dict[str, SourceRow]
-    per_caption: Annotated[
-        dict[str, list[int]], Shown(doc="item n is the number of captions with n positives")
-    ]
-    by_length: Annotated[
-        dict[str, list[list[int]]],
-        Shown(
-            doc="a row [words, positives, captions] for each number of words together with each "
-            "number of positives; captions is the number of captions that have both, at least 1"
-        ),
-    ]
-    correlations: Annotated[
-        dict[str, Correlation],
-        Shown(doc="of the number of words of a caption with the number of its positives"),
-    ]
+    per_caption: dict[str, list[int]]
+    by_length: dict[str, list[list[int]]]
+    correlations: dict[str, Correlation]
     examples: list[CaptionRow]
 
     def tables(self) -> list[Table]:

@@ -70,27 +70,17 @@ PEOPLE = "People"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Resampling):
+    """Options of the analysis.
+
+    threshold: If empty, each proxy has the threshold with the highest alpha.
+    bins: Captions are divided into this many groups of similar length.
+    """
+
     proxies: options.Proxies = ()
     measures: options.ShareMeasures = ("C@1", "C@5", "C@10")
-    threshold: Annotated[
-        float | None,
-        Option(
-            "Threshold",
-            "If empty, each proxy has the threshold with the highest alpha.",
-            low=0.01,
-            high=1,
-        ),
-    ] = None
+    threshold: Annotated[float | None, Option("Threshold", low=0.01, high=1)] = None
     step: Step = 0.05
-    bins: Annotated[
-        int,
-        Option(
-            "Number of groups by caption length",
-            "Captions are divided into this many groups of similar length.",
-            low=1,
-            high=20,
-        ),
-    ] = 4
+    bins: Annotated[int, Option("Number of groups by caption length", low=1, high=20)] = 4
     unit: Annotated[options.Unit, Option(choices=UNITS)] = AUTO
     resamples: options.NumberOfResamples = 1000
 
@@ -176,14 +166,17 @@ def _label_title(label: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GradeRow:
-    """The values of a proxy for the pairs that have the same label."""
+    """The values of a proxy for the pairs that have the same label.
+
+    quartiles: the first and the third
+    """
 
     proxy: ProxyName
     label: Annotated[str, Shown("Label", write=_label_title)]
     pairs: Annotated[int, Shown("Pairs", "count")]
     mean: Annotated[float, Shown("Mean value", "coefficient")]
     median: Annotated[float, Shown("Median", "coefficient")]
-    quartiles: Annotated[Ends, Shown("Middle half", "coefficient", "the first and the third")]
+    quartiles: Annotated[Ends, Shown("Middle half", "coefficient")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class CorrelationRow:
 
 @dataclass(frozen=True, slots=True)
 class Result(results.Result):
-    confidence: results.Confidence
+    confidence: float
     rows: Annotated[
         list[CorrelationRow],
         Tabled(

@@ -40,35 +40,30 @@ NAME_MAX, CAPTION_MIN = 46, 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Options):
+    """Options of the analysis.
+
+    examples: Number of pairs for each reason in the column “Why”. No caption or video is in two
+        pairs with the same reason.
+    videos: Number of videos whose most similar captions are shown.
+    """
+
     proxies: options.Proxies = ()
-    examples: Annotated[
-        int,
-        Option(
-            "Examples",
-            "Number of pairs for each reason in the column “Why”. No caption or video is in two "
-            "pairs with the same reason.",
-            low=1,
-            high=200,
-        ),
-    ] = 10
-    videos: Annotated[
-        int,
-        Option("Videos", "Number of videos whose most similar captions are shown.", low=0, high=50),
-    ] = 5
+    examples: Annotated[int, Option("Examples", low=1, high=200)] = 10
+    videos: Annotated[int, Option("Videos", low=0, high=50)] = 5
     seed: options.Seed = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRow:
-    """A pair with the value of each proxy. label: null if the state is not `judged`."""
+    """A pair with the value of each proxy. label: null if the state is not `judged`.
+
+    own: the first of the video’s own captions, or null
+    """
 
     caption_id: str
     caption: Caption
     video_id: VideoKey
-    own: Annotated[
-        str | None,
-        Shown("Own caption of the video", doc="the first of the video’s own captions, or null"),
-    ]
+    own: Annotated[str | None, Shown("Own caption of the video")]
     values: dict[str, float]
     label: int | None
     state: str
@@ -100,11 +95,14 @@ class GroupedRow(PairRow):
 
 @dataclass(frozen=True, slots=True)
 class Result(results.Result):
+    """Examples of pairs, with the value of each proxy.
+
+    videos: the captions that are most similar to some videos, by video
+    """
+
     proxies: list[str]
     rows: list[GroupedRow]
-    videos: Annotated[
-        list[PairRow], Shown(doc="the captions that are most similar to some videos, by video")
-    ]
+    videos: list[PairRow]
 
     def tables(self) -> list[Table]:
         examples = self._table("examples", "Examples", "group caption video_id own", self.rows)

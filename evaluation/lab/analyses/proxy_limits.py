@@ -30,21 +30,17 @@ KINDS = {"lower": "lower limit", "own": "original positives", "upper": "upper li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Options):
+    """Options of the analysis.
+
+    threshold: A caption or video with a value of the proxy above the threshold counts as correct,
+        like the original positive.
+    cutoffs: Separated by spaces.
+    """
+
     proxies: options.Proxies = ()
-    threshold: Annotated[
-        float,
-        Option(
-            "Threshold",
-            "A caption or video with a value of the proxy above the threshold counts as correct, "
-            "like the original positive.",
-            low=0,
-            high=1,
-        ),
-    ] = 0.8
+    threshold: Annotated[float, Option("Threshold", low=0, high=1)] = 0.8
     cutoffs: Annotated[
-        tuple[int, ...],
-        Option("Cutoffs of recall", "Separated by spaces.", length=100),
-        options.numbers_to(1000),
+        tuple[int, ...], Option("Cutoffs of recall", length=100), options.numbers_to(1000)
     ] = CUTOFFS
 
 

@@ -60,11 +60,14 @@ class GainFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyScores:
-    """Scores by one proxy."""
+    """Scores by one proxy.
+
+    gains: the figures by the name of the gain
+    """
 
     proxy: ProxyName
     run: Run
-    gains: Annotated[dict[str, GainFigures], Shown(doc="the figures by the name of the gain")]
+    gains: dict[str, GainFigures]
     epic_map: Annotated[Score, Shown("mAP (EPIC code), %", "percent")]
     full_ap: Annotated[Score, Shown("AP at R = 1, %", "percent")]
 
@@ -89,9 +92,12 @@ class NdcgRow(ProxyScores):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BothRow(ProxyScores):
-    """The means of both directions. run: the text-to-video run."""
+    """The means of both directions. run: the text-to-video run.
 
-    to_text: Annotated[str, Shown(doc="the video-to-text run")]
+    to_text: the video-to-text run
+    """
+
+    to_text: str
 
 
 @dataclass(frozen=True, slots=True)

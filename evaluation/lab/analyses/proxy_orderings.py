@@ -156,7 +156,7 @@ class PairRow(OfStudy):
 class Result(results.Result):
     """The proxies in each study, the studies, and the pairs of levels for each proxy."""
 
-    confidence: results.Confidence
+    confidence: float
     rows: Annotated[
         list[AgreementRow],
         Tabled(

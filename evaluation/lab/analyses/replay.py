@@ -37,28 +37,18 @@ STRATEGY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Options):
+    """Options of the analysis.
+
+    error: The largest tolerated difference of a system’s score by some of the labels from its score
+        by all labels.
+    seeds: How often judging in each order is simulated. Each replay draws the random part of the
+        order again.
+    """
+
     measure: options.ShareMeasure = "C@5"
     depth: options.Depth = 10
-    error: Annotated[
-        float,
-        Option(
-            "Tolerated error (points)",
-            "The largest tolerated difference of a system’s score by some of the labels from "
-            "its score by all labels.",
-            low=0,
-            high=100,
-        ),
-    ] = 0.5
-    seeds: Annotated[
-        int,
-        Option(
-            "Replays per order",
-            "How often judging in each order is simulated. Each replay draws the random part "
-            "of the order again.",
-            low=1,
-            high=SEEDS_MAX,
-        ),
-    ] = 20
+    error: Annotated[float, Option("Tolerated error (points)", low=0, high=100)] = 0.5
+    seeds: Annotated[int, Option("Replays per order", low=1, high=SEEDS_MAX)] = 20
     seed: options.Seed = 0
 
 
@@ -68,36 +58,30 @@ class EnoughRow:
 
     Figures are medians over the replays of one order, and the band of the middle 90 % of the
     replays.
+
+    share: the judged share of the pool
+    tau: Kendall's tau with the ranking by all labels; null if undefined in all replays
     """
 
     strategy: Annotated[str, Shown("Order of the pairs", write=STRATEGY.__getitem__)]
-    share: Annotated[
-        float | None, Shown("Share of the pool, %", "percent", "the judged share of the pool")
-    ]
+    share: Annotated[float | None, Shown("Share of the pool, %", "percent")]
     share_band: Annotated[Ends | None, Shown("Band, %", "percent")]
     pairs: Annotated[float | None, Shown("Pairs judged", "count")]
     pairs_band: Ends | None
     positives: Annotated[float | None, Shown("Relevant pairs", "count")]
     positives_band: Annotated[Ends | None, Shown("Band", "count")]
-    tau: Annotated[
-        float | None,
-        Shown(
-            "Kendall’s tau with the ranking by all labels",
-            "number",
-            "Kendall's tau with the ranking by all labels; null if undefined in all replays",
-        ),
-    ]
+    tau: Annotated[float | None, Shown("Kendall’s tau with the ranking by all labels", "number")]
     tau_band: Annotated[Ends | None, Shown("Band of tau", "number")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetRow(EnoughRow):
-    """One budget of judged pairs."""
+    """One budget of judged pairs.
 
-    error: Annotated[
-        float | None,
-        Shown("Largest error, points", "percent", "the largest error of a system's score"),
-    ]
+    error: the largest error of a system's score
+    """
+
+    error: Annotated[float | None, Shown("Largest error, points", "percent")]
     error_band: Annotated[Ends | None, Shown("Band of the error, points", "percent")]
 
 

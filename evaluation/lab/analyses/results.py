@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
 from evaluation.core.statistics.resampling import FEW_CLUSTERS
 from evaluation.lab.analyses.charts import Chart
 from evaluation.lab.analyses.inputs import BOTH_SIDES, CAPTIONS, VIDEOS
-from evaluation.lab.analyses.rows import Compared, Shown, annotated, cells_of, columns_of
+from evaluation.lab.analyses.rows import Compared, annotated, cells_of, columns_of
 from evaluation.lab.analyses.tables import Table
 from hearth.shared.words import counted
 
@@ -21,9 +21,6 @@ def _tabled(result: Any) -> dict[str, tuple[type, Tabled]]:
     return {
         name: (get_args(hint)[0], note) for name, (hint, note) in annotated(result, Tabled).items()
     }
-
-
-Confidence = Annotated[float, Shown(doc="the confidence of all intervals, 0 to 1")]
 
 
 class _Words(dict[str, Any]):
@@ -123,10 +120,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampled(Result):
-    """A result that depends on the resampling unit."""
+    """A result that depends on the resampling unit.
 
-    unit: Annotated[str, Shown(doc="the resampling unit, `captions` or `videos`")]
-    units: Annotated[int, Shown(doc="number of resampling units")]
+    unit: the resampling unit, `captions` or `videos`
+    units: number of resampling units
+    """
+
+    unit: str
+    units: int
 
     @property
     def by_video(self) -> bool:
@@ -185,6 +186,9 @@ class Resampled(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithIntervals(Resampled):
-    """A result with intervals."""
+    """A result with intervals.
 
-    confidence: Confidence
+    confidence: that of all intervals, 0 to 1
+    """
+
+    confidence: float

@@ -6,9 +6,10 @@
         bias: Annotated[float | None, Shown("Difference, points", "points")]
         pairs: Annotated[int, Shown("Pairs only it contributed", "count")]
 
-A field is a key of the JSON object. With a title, it is also a column of tables. A property whose
-type is annotated in the same way is a column, but no key. Results are stored as JSON, so a `float`
-can be an `int`, and intervals are lists.
+A field is a key of the JSON object. With `Shown`, it is also a column of tables. A property whose
+type is annotated in the same way is a column, but no key. The docstring of the class can describe
+fields as `name: text`, for the documents of the API. Results are stored as JSON, so a `float` can
+be an `int`, and intervals are lists.
 """
 
 from __future__ import annotations
@@ -34,17 +35,16 @@ Compared: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How tables and documents show a value of a row.
+    """How tables show a value of a row.
 
-    title: the head of its column, in which `{name}` is replaced by a field of the result; without a
-    title, tables leave it out. kind: a key of `FORMATS`. doc: a noun phrase or sentence for the
-    documents of the API. write: returns the value as tables show it. key: the name of the column,
-    if it is not the name of the field. compared, page: as in `Column` (page: `names`).
+    title: the head of its column, in which `{name}` is replaced by an attribute of the result.
+    kind: a key of `hearth.shared.numbers.FORMATS`. write: returns the value as tables show it. key:
+    the name of the column, if it is not the name of the field. compared, page: `compared` and
+    `names` of `Column`.
     """
 
-    title: str = ""
+    title: str
     kind: str = "text"
-    doc: str = ""
     write: Callable[[Any], Any] | None = None
     key: str = ""
     compared: Compared | None = None
@@ -117,7 +117,7 @@ def columns_of(
     words: replace the names in titles. names: the columns to take and their order, separated by
     spaces; all by default. without: names to leave out.
     """
-    shown = {name: one for name, one in shown_fields(row).items() if one.title}
+    shown = shown_fields(row)
     return [
         Column(
             shown[name].key or name,

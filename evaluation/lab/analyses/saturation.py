@@ -27,31 +27,22 @@ SATURATION_NOTE = (
 
 SATURATED = {None: "no", INTERVAL: "yes, by the interval", NOISE: "yes, by label noise"}
 
-Disagreement = Annotated[
-    Score, Shown(doc="share of the pairs with several labels whose labels differ")
-]
 Changes = Mapping[tuple[str, str], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saturated:
-    """The gap of a score to 1, and the numbers that it is compared with; null if undefined."""
+    """The gap of a score to 1, and the numbers that it is compared with; null if undefined.
+
+    noise: the change of the score that wrong labels cause
+    saturated_by: the reason, `interval` or `noise`; null if the score is not saturated
+    """
 
     run: Run
     measure: MeasureName
     gap: Annotated[Score, Shown("Gap to 100 %, points", "points")]
-    noise: Annotated[
-        Score,
-        Shown("Label noise, points", "points", "the change of the score that wrong labels cause"),
-    ]
-    saturated_by: Annotated[
-        str | None,
-        Shown(
-            "Saturated",
-            doc="the reason, `interval` or `noise`; null if the score is not saturated",
-            write=SATURATED.__getitem__,
-        ),
-    ]
+    noise: Annotated[Score, Shown("Label noise, points", "points")]
+    saturated_by: Annotated[str | None, Shown("Saturated", write=SATURATED.__getitem__)]
 
 
 def changes_by_noise(

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typedd
 
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.rows import Shown
-from hearth.shared.options import Declared, options_of
+from hearth.shared.options import Declared, helps_of, options_of
 
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -40,7 +40,7 @@ def _option(declared: Declared) -> dict[str, Any]:
 def schema_of(hint: Any) -> dict[str, Any]:
     """Return the JSON schema of a type: of JSON, a dataclass or a `TypedDict`.
 
-    The annotations `Shown` of fields are their descriptions.
+    The heads of columns, and the texts of docstrings, are the descriptions of fields.
     """
     parts = get_args(hint)
     match get_origin(hint):
@@ -60,20 +60,24 @@ def schema_of(hint: Any) -> dict[str, Any]:
 
 
 def _object_schema(row: Any) -> dict[str, Any]:
-    hints, noted = get_type_hints(row), get_type_hints(row, include_extras=True)
+    hints, noted, texts = (
+        get_type_hints(row),
+        get_type_hints(row, include_extras=True),
+        helps_of(row),
+    )
     kept = [field.name for field in fields(row)] if is_dataclass(row) else list(hints)
-    properties = {
-        name: {**schema_of(hints[name]), **_description(get_args(noted[name]))} for name in kept
-    }
-    text = " ".join((inspect.getdoc(row) or "").split())
+    properties = {}
+    for name in kept:
+        about = "; ".join(filter(None, [_title(get_args(noted[name])), texts.get(name)]))
+        properties[name] = schema_of(hints[name]) | ({"description": about} if about else {})
+    text = (inspect.getdoc(row) or "").partition("\n\n")[0]
     # Without a docstring, a dataclass has its signature in the place of one.
-    about = {} if text.startswith(f"{row.__name__}(") else {"description": text}
-    return {"type": "object", **about, "properties": properties}
+    is_signature = text.startswith(f"{row.__name__}(")
+    description = {} if is_signature else {"description": " ".join(text.split())}
+    return {"type": "object", **description, "properties": properties}
 
 
-def _description(notes: tuple[Any, ...]) -> dict[str, str]:
-    """Return what the last annotation states about a field."""
-    shown = next((note for note in reversed(notes) if isinstance(note, Shown)), Shown())
-    title = re.sub(r"\{(\w+)\}", r"\1", shown.title)
-    text = "; ".join(part for part in (title, shown.doc) if part)
-    return {"description": text} if text else {}
+def _title(notes: tuple[Any, ...]) -> str:
+    """Return the head of the column of a field, if it has one."""
+    shown = next((note for note in reversed(notes) if isinstance(note, Shown)), None)
+    return re.sub(r"\{(\w+)\}", r"\1", shown.title) if shown else ""

@@ -23,7 +23,6 @@ from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import Interval, PointsInterval, Score, Shown, mean_of
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
-    Disagreement,
     Saturated,
     changes_by_noise,
     disagreement_of,
@@ -60,9 +59,13 @@ class ScoreRow(Saturated):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(results.WithIntervals):
-    """The scores of all runs."""
+    """The scores of all runs.
 
-    twins: Annotated[str, Shown(doc="the rule for equal captions")]
+    twins: the rule for equal captions
+    disagreement: share of the pairs with several labels whose labels differ
+    """
+
+    twins: str
     rows: Annotated[
         list[ScoreRow],
         Tabled(
@@ -72,7 +75,7 @@ class Result(results.WithIntervals):
             "difference_interval labelled_method",
         ),
     ]
-    disagreement: Disagreement
+    disagreement: Score
 
     def charts(self) -> list[charts.Chart]:
         intervals = {name: f"{name}_interval" for name in BY}

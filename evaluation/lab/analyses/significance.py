@@ -39,15 +39,14 @@ RANK_RESAMPLES_MAX = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Resampling):
+    """Options of the analysis.
+
+    further: These measures are compared in the same table. Holm’s correction covers the whole
+        table.
+    """
+
     measure: options.ShareMeasure = "C@5"
-    further: Annotated[
-        options.ShareMeasures,
-        Option(
-            "Further measures",
-            "These measures are compared in the same table. Holm’s correction covers the whole "
-            "table.",
-        ),
-    ] = ()
+    further: Annotated[options.ShareMeasures, Option("Further measures")] = ()
 
 
 def _captions(key: str, show: str, row: Row) -> Row:
@@ -82,36 +81,45 @@ class DifferenceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankRow(saturation.Saturated):
-    """The ranks of a run by the original positives and by the labels, and its score."""
+    """The ranks of a run by the original positives and by the labels, and its score.
+
+    mean: by the labels
+    """
 
     original: Annotated[int, Shown("Rank by the original positives", "count")]
     original_interval: Annotated[list[int], Shown("{interval}", "count")]
     labelled: Annotated[int, Shown("Rank by the labels", "count")]
     labelled_interval: Annotated[list[int], Shown("{interval}", "count")]
-    mean: Annotated[float, Shown("Score, %", "percent", "by the labels")]
+    mean: Annotated[float, Shown("Score, %", "percent")]
     interval: Interval
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The similarity of the rankings of runs by the original positives and by the labels."""
+    """The similarity of the rankings of runs by the original positives and by the labels.
+
+    tau: Kendall's tau of the two rankings
+    same_order: share of the resamples in which the two rankings are equal
+    """
 
     resamples: int
-    tau: Annotated[Score, Shown(doc="Kendall's tau of the two rankings")]
+    tau: Score
     interval: Ends | None
-    same_order: Annotated[
-        float, Shown(doc="share of the resamples in which the two rankings are equal")
-    ]
+    same_order: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(results.WithIntervals):
-    """The differences between runs, with their tests."""
+    """The differences between runs, with their tests.
+
+    holm: number of tests that Holm's correction covers
+    disagreement: share of the pairs with several labels whose labels differ
+    """
 
     measure: str
     measures: list[str]
     comparisons: list[DifferenceRow]
-    holm: Annotated[int, Shown(doc="number of tests that Holm's correction covers")]
+    holm: int
     ranking: Ranking
     ranks: Annotated[
         list[RankRow],
@@ -123,7 +131,7 @@ class Result(results.WithIntervals):
             "saturated_by",
         ),
     ]
-    disagreement: saturation.Disagreement
+    disagreement: Score
 
     def tables(self) -> list[Table]:
         shown = {"wins": FIRST, "losses": SECOND}

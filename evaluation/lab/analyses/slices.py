@@ -94,12 +94,15 @@ class Options(options.Resampling):
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """The mean score of a run in one slice."""
+    """The mean score of a run in one slice.
+
+    units: number of resampling units in the slice
+    """
 
     run: Run
     slice: Annotated[str, Shown("{sliced}")]
     captions: Annotated[int, Shown("Captions", "count")]
-    units: Annotated[int, Shown("Videos", "count", "number of resampling units in the slice")]
+    units: Annotated[int, Shown("Videos", "count")]
     mean: Annotated[Score, Shown("Mean, %", "percent")]
     interval: Interval
     method: intervals.Method
@@ -120,12 +123,16 @@ class SliceDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(results.WithIntervals):
-    """The scores in each slice of the captions."""
+    """The scores in each slice of the captions.
+
+    slices: names of the slices, in order
+    left_out: number of unused tags
+    """
 
     measure: str
     by: str
-    slices: Annotated[list[str], Shown(doc="names of the slices, in order")]
-    left_out: Annotated[int, Shown(doc="number of unused tags")]
+    slices: list[str]
+    left_out: int
     rows: list[SliceRow]
     correlations: list[RunCorrelation]
     differences: list[SliceDifference]

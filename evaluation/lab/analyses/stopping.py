@@ -34,23 +34,18 @@ ORDER_WARNINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoppingOptions(options.Resampling):
-    """If `order` is empty, it is `JUDGED` if pairs were judged in random order, else `DRAWN`."""
+    """If `order` is empty, it is `JUDGED` if pairs were judged in random order, else `DRAWN`.
 
-    width: Annotated[
-        float,
-        Option(
-            "Half-width of the interval (points)",
-            "Judging can stop when the interval of a score is at most ± this number.",
-            low=0.1,
-            high=50,
-        ),
-    ] = 2
+    width: Judging can stop when the interval of a score is at most ± this number.
+    order: The rule determines when judging can stop. Automatic: the order of judging if it was
+        random, otherwise a random order that is drawn with the seed.
+    """
+
+    width: Annotated[float, Option("Half-width of the interval (points)", low=0.1, high=50)] = 2
     order: Annotated[
         str,
         Option(
             "Order for the stopping rule",
-            "The rule determines when judging can stop. Automatic: the order of judging if "
-            "it was random, otherwise a random order that is drawn with the seed.",
             choices={
                 "": "Automatic",
                 JUDGED: "Order of judging",
@@ -65,20 +60,19 @@ class StopRow:
     """The first time that a stopping rule is met: units, labels, and share of all labels.
 
     The three numbers are null if the rule is never met.
+
+    other: the second run of a difference; null for the score of `run`
+    interval: the one at that time, or else the last one
+    final: the last value
     """
 
     run: str
-    other: Annotated[
-        str | None, Shown(doc="the second run of a difference; null for the score of `run`")
-    ]
+    other: str | None
     units: Annotated[int | None, Shown("{stopping_unit} needed", "count")]
     labels: Annotated[int | None, Shown("Labels needed", "count")]
     share: Annotated[float | None, Shown("Share of all labels, %", "percent")]
-    interval: Annotated[
-        Ends,
-        Shown("Interval at the stop, %", "percent", "the one at that time, or else the last one"),
-    ]
-    final: Annotated[float, Shown("Final score, %", "percent", "the last value")]
+    interval: Annotated[Ends, Shown("Interval at the stop, %", "percent")]
+    final: Annotated[float, Shown("Final score, %", "percent")]
 
     @property
     def what(self) -> Annotated[str, Shown("Run")]:
@@ -109,20 +103,22 @@ class PathRow:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """The stopping rule, for an order of the units (`JUDGED` or `DRAWN`)."""
+    """The stopping rule, for an order of the units (`JUDGED` or `DRAWN`).
+
+    doubts: reasons why the units may not have been judged in random order
+    width: half-width of an interval at which judging can stop, in points
+    units: number of units with pairs to judge
+    seen: number of these that are used
+    labels: number of all answers
+    """
 
     unit: str
     order: str
-    doubts: Annotated[
-        list[str],
-        Shown(doc="reasons why the units may not have been judged in random order"),
-    ]
-    width: Annotated[
-        float, Shown(doc="half-width of an interval at which judging can stop, in points")
-    ]
-    units: Annotated[int, Shown(doc="number of units with pairs to judge")]
-    seen: Annotated[int, Shown(doc="number of these that are used")]
-    labels: Annotated[int, Shown(doc="number of all answers")]
+    doubts: list[str]
+    width: float
+    units: int
+    seen: int
+    labels: int
     rows: list[StopRow]
     path: list[PathRow]
 

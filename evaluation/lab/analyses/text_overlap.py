@@ -73,12 +73,15 @@ class TrainOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class BinRow:
-    """The mean score of a run in one bin of overlap."""
+    """The mean score of a run in one bin of overlap.
+
+    units: number of resampling units in the bin
+    """
 
     run: Run
     overlap: Annotated[str, Shown("Overlap")]
     captions: Annotated[int, Shown("Captions", "count")]
-    units: Annotated[int, Shown("Videos", "count", "number of resampling units in the bin")]
+    units: Annotated[int, Shown("Videos", "count")]
     mean: Annotated[Score, Shown("Mean, %", "percent")]
     interval: Interval
     method: Method
@@ -107,6 +110,8 @@ class Result(results.WithIntervals):
 
     cuts: the bounds of the bins. others: the texts that captions overlap with. closest: the title
     of the column of the most similar text.
+
+    unknown: number of captions without an overlap
     """
 
     cuts: ClassVar[tuple[float, ...]] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
@@ -115,7 +120,7 @@ class Result(results.WithIntervals):
     measure: str
     bins: list[str]
     rows: list[BinRow]
-    unknown: Annotated[int, Shown(doc="number of captions without an overlap")]
+    unknown: int
     correlations: list[RunCorrelation]
     length_correlations: list[RunCorrelation]
     with_length: Correlation

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from django.core.exceptions import ValidationError
@@ -29,7 +29,6 @@ from evaluation.lab.analyses.question import (
     build_form,
     get_label_source,
 )
-from evaluation.lab.analyses.rows import Shown
 from evaluation.lab.comparison.form import BY_LABELS, RUNS_MAX, CompareForm
 from evaluation.models import DRAFT
 from evaluation.release.selectors import ORIGINAL, find_label_set
@@ -45,28 +44,37 @@ from pooling.selectors.runs import find_runs, ranked_lists
 
 
 class FirstRank(TypedDict):
-    """The rank of the first positive in a list."""
+    """The rank of the first positive in a list.
 
-    rank: Annotated[int | None, Shown(doc="null if the list contains none")]
-    right: Annotated[bool, Shown(doc="whether this rank is within the cutoff")]
+    rank: null if the list contains none
+    right: whether this rank is within the cutoff
+    """
+
+    rank: int | None
+    right: bool
 
 
 class FirstRanks(TypedDict):
-    """The ranks of the first positives."""
+    """The ranks of the first positives.
 
-    original: Annotated[FirstRank, Shown(doc="by the original positives")]
-    labelled: Annotated[FirstRank | None, Shown(doc="by the labels; null if none are selected")]
+    original: by the original positives
+    labelled: by the labels; null if none are selected
+    """
+
+    original: FirstRank
+    labelled: FirstRank | None
 
 
 class CaptionRow(TypedDict):
-    """One caption."""
+    """One caption.
+
+    new: number of new positives within the cutoff, summed over all runs
+    """
 
     caption_id: str
     caption: str
     words: int
-    new: Annotated[
-        int, Shown(doc="number of new positives within the cutoff, summed over all runs")
-    ]
+    new: int
     runs: dict[str, FirstRanks]
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
 from annotation.core.consensus import NO_LABEL, State
 from evaluation.lab.analyses.inputs import Inputs, Provenance
-from evaluation.lab.analyses.rows import Shown
 from evaluation.lab.comparison.captions import Comparison, FirstRanks
 from evaluation.release.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video
@@ -39,14 +38,20 @@ OTHER_RANKS_MAX = 3
 
 
 class VideoRow(TypedDict):
-    """A ranked video."""
+    """A ranked video.
+
+    kind: original, relevant, irrelevant, conflict, pending or unjudged
+    label: null if the pair is unjudged, pending or in conflict
+    counts: whether the video is a positive
+    also: ranks of the video in the other lists, by run
+    """
 
     rank: int
     video_id: str
-    kind: Annotated[str, Shown(doc="original, relevant, irrelevant, conflict, pending or unjudged")]
-    label: Annotated[int | None, Shown(doc="null if the pair is unjudged, pending or in conflict")]
-    counts: Annotated[bool, Shown(doc="whether the video is a positive")]
-    also: Annotated[dict[str, int], Shown(doc="ranks of the video in the other lists, by run")]
+    kind: str
+    label: int | None
+    counts: bool
+    also: dict[str, int]
 
 
 class ListRow(FirstRanks):
@@ -56,20 +61,20 @@ class ListRow(FirstRanks):
 
 
 class CaptionLists(TypedDict):
-    """A caption with its lists."""
+    """A caption with its lists.
+
+    new: number of new positives within the cutoff, summed over all runs
+    place: position among the selected captions; null if the caption is not selected
+    count: number of selected captions
+    """
 
     caption_id: str
     caption: str
     words: int
-    new: Annotated[
-        int, Shown(doc="number of new positives within the cutoff, summed over all runs")
-    ]
+    new: int
     runs: dict[str, ListRow]
-    place: Annotated[
-        int | None,
-        Shown(doc="position among the selected captions; null if the caption is not selected"),
-    ]
-    count: Annotated[int, Shown(doc="number of selected captions")]
+    place: int | None
+    count: int
     inputs: Provenance
 
 
