@@ -28,7 +28,7 @@ from tests.long_run import CAPTIONS, VIDEOS, long_run
 from tests.processes import children_of
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True), pytest.mark.worker]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker]
 
 
 def import_job(benchmark: Benchmark, content: bytes) -> Job:
