@@ -16,6 +16,7 @@ from tests import factories
 from tests.conftest import PLAIN_HOST, open_context
 from tests.e2e import rooms
 from tests.e2e.waiting import follow
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -151,7 +152,7 @@ def test_on_a_phone_each_pair_begins_with_its_caption_and_no_answer_looks_chosen
             assert "caption" not in page.evaluate(IN_VIEW)
             page.locator(button).last.tap()
             rooms.settle(page)
-            assert page.evaluate(IN_VIEW) == everything
+            assert wait_for(lambda: page.evaluate(IN_VIEW) == everything)
         page.locator(".judge-answer").first.tap()
         rooms.settle(page)
         rooms.until_sent(page)
