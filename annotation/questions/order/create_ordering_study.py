@@ -9,16 +9,16 @@ from django.core.management.base import CommandParser
 from annotation.questions.order.study import NewStudy, open_ordering_study, plan_ordering_study
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
-from hearth.shared.options import add_options, read_options
+from hearth.shared.options import read_options
 from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
     help = "Open a campaign in which people put five captions of each video in order."
+    action = NewStudy
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        add_options(parser, NewStudy)
+        super().add_arguments(parser)
         parser.add_argument(
             "--plan", action="store_true", help="print what the study would contain; store nothing"
         )

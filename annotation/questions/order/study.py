@@ -51,20 +51,17 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """What a study contains."""
+    """What a study contains.
 
-    videos: Annotated[
-        int, Option("Videos", "Maximum number of videos.", low=1, high=VIDEOS_MAX)
-    ] = 100
+    videos: Maximum number of videos.
+    labels_each: Each order comes from a different annotator. Wray et al. (2021) used three.
+    seed: The seed draws the videos, decides between captions with equal values, and arranges the
+        captions on the screen.
+    """
+
+    videos: Annotated[int, Option("Videos", low=1, high=VIDEOS_MAX)] = 100
     labels_each: Annotated[
-        int,
-        Option(
-            "Orders per video",
-            "Each order comes from a different annotator. Wray et al. (2021) used three.",
-            low=LABELS_LEAST,
-            high=LABELS_MOST,
-            flag="labels",
-        ),
+        int, Option("Orders per video", low=LABELS_LEAST, high=LABELS_MOST, flag="labels")
     ] = 3
     levels: Annotated[
         Levels,
@@ -78,13 +75,7 @@ class StudyOptions:
             entry=Entry.RADIO,
         ),
     ] = Levels.CAPTIONS
-    seed: Annotated[
-        Seed,
-        Option(
-            help="The seed draws the videos, decides between captions with equal values, and "
-            "arranges the captions on the screen."
-        ),
-    ] = 0
+    seed: Seed = 0
 
     def check(self) -> None:
         """Check the options. Raises `OptionFault`."""
@@ -102,27 +93,17 @@ class StudyOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewStudy:
-    """An ordering study to open."""
+    """An ordering study to open.
 
-    proxy: Annotated[
-        str,
-        Option(
-            "Proxy",
-            "The values of this proxy decide which five captions of the benchmark are shown with "
-            "each video. Annotators do not see the proxy.",
-            entry=Entry.OFFERED,
-            metavar="NAME",
-        ),
-    ]
+    proxy: The values of this proxy decide which five captions of the benchmark are shown with each
+        video. Annotators do not see the proxy.
+    name: Annotators see this name, so it must not contain the name of the proxy.
+    """
+
+    proxy: Annotated[str, Option("Proxy", entry=Entry.OFFERED, metavar="NAME")]
     study: StudyOptions
     name: Annotated[
-        str,
-        Option(
-            "Name",
-            "Annotators see this name, so it must not contain the name of the proxy.",
-            length=150,
-            attrs={"autocomplete": "off", "dir": "auto"},
-        ),
+        str, Option("Name", length=150, attrs={"autocomplete": "off", "dir": "auto"})
     ] = ""
     joining: Annotated[Joining, Option("Who may judge", entry=Entry.RADIO, in_commands=False)] = (
         Joining.ALL
