@@ -20,17 +20,11 @@ from evaluation.core.people.agreement_figures import Resampling, figures_from_st
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.statistics.resampling import difference_interval
 from evaluation.core.statistics.slices import cut_by_quantiles, kendall_tau_b
-from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses import charts, options, proxy_inputs, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import AUTO, BOTH_SIDES, CAPTIONS, Inputs
 from evaluation.lab.analyses.intervals import hides_tau, tau_note
-from evaluation.lab.analyses.proxy_inputs import (
-    LoadedProxy,
-    compare_with_best,
-    guessing_warnings,
-    load_proxies,
-    share_text,
-)
+from evaluation.lab.analyses.proxy_inputs import LoadedProxy, load_proxies, share_text
 from evaluation.lab.analyses.proxy_pairs import JudgedTexts, TextPairs, text_pairs
 from evaluation.lab.analyses.proxy_thresholds import Step, thresholds_of
 from evaluation.lab.analyses.results import UNIT_NAMES
@@ -326,7 +320,7 @@ class Result(results.WithIntervals):
     def findings(self) -> list[str]:
         best = self.best
         others = {row.proxy: row.difference_interval for row in self.rows if row is not best}
-        compared = " ".join(compare_with_best(others))
+        compared = " ".join(proxy_inputs.compare_with_best(others))
         return [
             self._best_text(best),
             f"People confirm {share_text(best.precision, best.precision_interval)} of the judged "
@@ -405,7 +399,7 @@ class Result(results.WithIntervals):
                 "relevant. Recall is uncertain."
             )
         aucs = {row.proxy: row.auc_interval for row in self.rows}
-        return found + guessing_warnings(aucs, "AUC", "0.5")
+        return found + proxy_inputs.guessing_warnings(aucs, "AUC", "0.5")
 
     def charts(self) -> list[charts.Chart]:
         best, found = self.best.proxy, [_curve_chart(self.curve)]

@@ -6,25 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from evaluation.core.graded.scoring import (
-    EPIC_MAP,
-    FULL_AP,
-    BothDirections,
-    Gain,
-    GradedScores,
-    above_random,
-    score_rankings,
-)
-from evaluation.lab.analyses import charts, options, results
+from evaluation.core.graded import scoring
+from evaluation.core.graded.scoring import BothDirections, Gain, GradedScores
+from evaluation.lab.analyses import charts, options, proxy_runs, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.proxy_inputs import load_proxies
-from evaluation.lab.analyses.proxy_runs import (
-    DEPTH_NOTE,
-    both_directions,
-    left_out_text,
-    relevance_of,
-)
 from evaluation.lab.analyses.rows import ProxyName, Run, Score, Shown, as_json, columns_of
 from evaluation.lab.analyses.tables import Column, Row, Table
 from hearth.shared.options import Option
@@ -260,7 +247,7 @@ class Result(results.Result):
     def _left_out_warnings(self) -> list[str]:
         found = {(row.proxy, row.direction): row.left_out for row in self.rows if row.left_out}
         return [
-            f"By {proxy}, {left_out_text(number, direction, 'a relevance above 0')}"
+            f"By {proxy}, {proxy_runs.left_out_text(number, direction, 'a relevance above 0')}"
             for (proxy, direction), number in found.items()
         ]
 
@@ -276,8 +263,8 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
         if (runs := [run for run in inputs.runs if run.facing is direction])
     ]
     for number, (proxy, direction, runs) in enumerate(parts):
-        found = score_rankings(
-            relevance_of(proxy, direction),
+        found = scoring.score_rankings(
+            proxy_runs.relevance_of(proxy, direction),
             [rankings[run.pk] for run in runs],
             progress_of_part(progress, number, len(parts), f"scoring {direction} by {proxy.name}"),
         )
@@ -301,13 +288,13 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
             ),
         )
         for proxy in proxies
-        for runs in both_directions(inputs.runs)
+        for runs in proxy_runs.both_directions(inputs.runs)
     ]
     return Result(options.gain, rows, both)
 
 
 def _row(proxy: str, run: str, direction: str, scores: GradedScores) -> NdcgRow:
-    linear, full = scores.values[Gain.LINEAR.ndcg], scores.values[FULL_AP]
+    linear, full = scores.values[Gain.LINEAR.ndcg], scores.values[scoring.FULL_AP]
     return NdcgRow(
         proxy=proxy,
         run=run,
@@ -328,12 +315,12 @@ def _means(scores: GradedScores | BothDirections) -> dict[str, Any]:
             gain.value: GainFigures(
                 scores.mean(gain.ndcg).value,
                 scores.mean(gain.random).value,
-                above_random(scores, gain).value,
+                scoring.above_random(scores, gain).value,
             )
             for gain in Gain
         },
-        "epic_map": scores.mean(EPIC_MAP).value,
-        "full_ap": scores.mean(FULL_AP).value,
+        "epic_map": scores.mean(scoring.EPIC_MAP).value,
+        "full_ap": scores.mean(scoring.FULL_AP).value,
     }
 
 
@@ -360,6 +347,6 @@ PROXY_NDCG = Analysis(
         "challenge. Its hits are items with the relevance 1, but it adds up the relevance of all "
         "items before them. It is never smaller than the average precision of the same hits, which "
         "is “AP at R = 1” (R is the relevance).",
-        DEPTH_NOTE,
+        proxy_runs.DEPTH_NOTE,
     ),
 )

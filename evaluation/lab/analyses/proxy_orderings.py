@@ -10,22 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.questions.order.orders import FIRST, SECOND
-from evaluation.core.graded.orderings import (
-    Agreement,
-    agreement,
-    compare_agreement,
-    consistency,
-)
-from evaluation.lab.analyses import charts, options, results
+from evaluation.core.graded import orderings
+from evaluation.core.graded.orderings import Agreement
+from evaluation.lab.analyses import charts, options, proxy_inputs, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import VIDEOS, Inputs
-from evaluation.lab.analyses.proxy_inputs import (
-    LoadedProxy,
-    compare_with_best,
-    guessing_warnings,
-    load_proxies,
-    share_text,
-)
+from evaluation.lab.analyses.proxy_inputs import LoadedProxy, load_proxies, share_text
 from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import (
     CoefficientInterval,
@@ -234,7 +224,7 @@ def _findings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
         f"{counted(best.consistent, 'consistent pair')} like people."
     )
     others = {row.proxy: row.difference_interval for row in rows if row is not best}
-    parts = compare_with_best(others)
+    parts = proxy_inputs.compare_with_best(others)
     if tied := [row for row in rows if row.ties]:
         shares = ", ".join(f"{ratio(row.ties, row.consistent)} for {row.proxy}" for row in tied)
         parts.append(
@@ -254,7 +244,7 @@ def _warnings(study: StudyRow, rows: list[AgreementRow]) -> list[str]:
     if study.complete:
         found += results.Resampled(unit=VIDEOS, units=study.complete).few_units_warnings()
     shares = {row.proxy: row.share_interval for row in rows}
-    return found + guessing_warnings(shares, "agreement", "50 %")
+    return found + proxy_inputs.guessing_warnings(shares, "agreement", "50 %")
 
 
 def _ratio(part: int, whole: int) -> float | None:
@@ -344,11 +334,13 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     for number, study in enumerate(inputs.studies):
         progress(number, len(inputs.studies), "comparing orders")
         values = [_values_of(proxy, study) for proxy in proxies]
-        found = [agreement(study.orders, own, **options.drawing) for own in values]
+        found = [orderings.agreement(study.orders, own, **options.drawing) for own in values]
         best = int(np.argmax([one.alike for one in found]))
         joint = _joint_confidence(options.confidence, len(proxies))
         for place, (proxy, one) in enumerate(zip(proxies, found, strict=True)):
-            behind = compare_agreement(study.orders, values[place], values[best], confidence=joint)
+            behind = orderings.compare_agreement(
+                study.orders, values[place], values[best], confidence=joint
+            )
             rows.append(
                 row_of(
                     AgreementRow,
@@ -384,7 +376,7 @@ def _names(study: LoadedStudy) -> dict[str, Any]:
 
 
 def _study_row(study: LoadedStudy, options: Options) -> StudyRow:
-    found = consistency(study.orders, **options.drawing)
+    found = orderings.consistency(study.orders, **options.drawing)
     proxy = study.campaign.proxy
     return row_of(
         StudyRow,

@@ -14,16 +14,9 @@ import numpy as np
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics.resampling import mean_interval
 from evaluation.core.statistics.slices import NO_GROUP, Bins, cut_at, kendall_tau_b, spearman
-from evaluation.lab.analyses import charts, options, results
+from evaluation.lab.analyses import charts, intervals, options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.intervals import (
-    INTERVALS_NOTE,
-    Method,
-    count_units,
-    method_of,
-    resampled_by,
-)
 from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import (
     Caption,
@@ -84,7 +77,7 @@ class BinRow:
     units: Annotated[int, Shown("Videos", "count")]
     mean: Annotated[Score, Shown("Mean, %", "percent")]
     interval: Interval
-    method: Method
+    method: intervals.Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +224,7 @@ def _result(
     return kind(
         measure=options.measure,
         confidence=options.confidence,
-        **resampled_by(inputs, options.unit),
+        **intervals.resampled_by(inputs, options.unit),
         bins=list(bins.names),
         rows=_bin_rows(inputs, options, scores, bins),
         unknown=int((bins.groups == NO_GROUP).sum()),
@@ -270,10 +263,10 @@ def _bin_rows(
                     run,
                     name,
                     len(own),
-                    count_units(clusters, queries),
+                    intervals.count_units(clusters, queries),
                     mean_of(own),
                     interval.ends,
-                    method_of(interval),
+                    intervals.method_of(interval),
                 )
             )
     return rows
@@ -310,7 +303,7 @@ WORDING = Analysis(
         "their rarity. The FIRE study (Rodriguez et al. 2022) compares captions with the captions "
         "that systems were trained on, as the analysis “Overlap with the train captions” does. "
         "This analysis needs only the captions of the benchmark.",
-        INTERVALS_NOTE,
+        intervals.INTERVALS_NOTE,
     ),
 )
 TRAIN_OVERLAP = Analysis(
@@ -328,6 +321,6 @@ TRAIN_OVERLAP = Analysis(
         "All runs are compared with the same split. The result does not apply to a system that "
         "was trained on other captions. The analysis “Repeated wording” compares captions with "
         "each other.",
-        INTERVALS_NOTE,
+        intervals.INTERVALS_NOTE,
     ),
 )
