@@ -16,7 +16,7 @@ from evaluation.scores import api as scores
 from hearth.audit import api as audit
 from hearth.jobs import api as jobs
 from hearth.shared.addresses import addresses
-from hearth.shared.schema import SharedSchemaGenerator
+from hearth.shared.openapi import SharedSchemaGenerator
 from pooling.api import (
     benchmarks,
     changing,

@@ -12,8 +12,7 @@ import numpy as np
 from hearth.shared.errors import InvalidInput
 from hearth.shared.options import OptionFault
 from pooling.core.arrays import Int64s
-from pooling.core.proxies.distribution import Distribution, distribution_of
-from pooling.core.proxies.extremes import highest_and_lowest
+from pooling.core.proxies.distribution import Distribution, distribution_of, highest_and_lowest
 from pooling.core.proxies.proxy_file import open_matrix
 from pooling.core.proxies.request import ProxyRequest
 from pooling.core.proxies.training import positive_pairs

@@ -18,8 +18,7 @@ from pooling.core.readers.registry import Formats
 from pooling.core.readers.runs import RUNS
 from pooling.core.readers.tags import TAGS
 from pooling.core.readers.train_captions import TRAIN_CAPTIONS
-from pooling.forms.metadata import TagsForm, TrainCaptionsForm
-from pooling.forms.runs import RunUploadForm
+from pooling.forms.runs import RunUploadForm, TagsForm, TrainCaptionsForm
 
 
 @receives_files(is_lead)

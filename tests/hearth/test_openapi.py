@@ -11,7 +11,7 @@ from openapi_spec_validator import OpenAPIV30SpecValidator
 from rest_framework.request import Request
 from rest_framework.test import APIRequestFactory
 
-from hearth.shared.schema import SharedSchemaGenerator
+from hearth.shared.openapi import SharedSchemaGenerator
 from tests.factories import make_user
 
 BENCHMARK = "/api/v1/benchmarks/{key}/"

@@ -10,8 +10,8 @@ from collections.abc import Hashable
 from typing import Final
 
 from pooling.core.lines import TextBlocks
-from pooling.core.proxies.epic_table import read_list
 from pooling.core.proxies.parsing import ParsedCaption, Word
+from pooling.core.proxies.senses import read_list
 from pooling.core.proxies.wordnet import Part
 from pooling.core.table import CsvTable
 

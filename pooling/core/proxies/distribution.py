@@ -71,3 +71,16 @@ def _place(threshold: float) -> int:
 
 def _ints(numbers: Int64s) -> list[int]:
     return [int(number) for number in numbers]
+
+
+def highest_and_lowest(values: Matrix, count: int) -> tuple[Int64s, Int64s]:
+    """Return the places of the `count` highest values, and of the `count` lowest values.
+
+    values: [n]. The highest values are in descending order, and the lowest in ascending order.
+    Equal values are in the order of their places. No place is in both results.
+    """
+    order = np.argsort(-values.astype(np.float64), kind="stable")
+    highest = order[:count]
+    rest = order[count:]
+    lowest = rest[np.lexsort((rest, values[rest]))][:count]
+    return highest, lowest

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from pooling.core.lines import TextBlocks
-from pooling.core.proxies.epic_table import read_list
 from pooling.core.proxies.parsing import Word
 from pooling.core.proxies.wordnet import Part, Sense, WordNet
 from pooling.core.table import CsvTable
+
+Item = TypeVar("Item", str, int)
+
+
+def read_list(text: str | None, kind: type[Item]) -> list[Item] | None:
+    """Return the list that a cell contains, or None if it contains anything else."""
+    try:
+        found = ast.literal_eval(text or "")
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    is_list = isinstance(found, list) and all(type(item) is kind for item in found)
+    return found if is_list else None
+
 
 Lemma: TypeAlias = Callable[[Word, Part], str]
 """A function that returns the lemma of a word."""

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from hearth.shared.errors import InvalidInput
-from pooling.core.proxies.distribution import THRESHOLDS, distribution_of
-from pooling.core.proxies.extremes import highest_and_lowest
+from pooling.core.proxies.distribution import THRESHOLDS, distribution_of, highest_and_lowest
 from pooling.core.proxies.lexicon import NAMES, members_of_wordnet
 from pooling.core.proxies.training import positive_pairs, triplets
 
