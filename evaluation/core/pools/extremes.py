@@ -144,10 +144,10 @@ class Extremes:
         """
         weight = self._within(cutoff) / self.rank
         hits, free = self.hit * weight, self.free * weight
-        hits_above = _before(self.hit)
+        hits_above = before(self.hit)
         base = (hits * (hits_above + 1)).sum(axis=1)
         below = _after(hits)
-        from_top = self.free * ((hits_above + _before(self.free) + 1) * weight + below)
+        from_top = self.free * ((hits_above + before(self.free) + 1) * weight + below)
         from_bottom = self.free * ((hits_above + 1) * weight + below + _after(free))
         return base, from_top, from_bottom
 
@@ -258,8 +258,8 @@ def _from_bottom(base: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray
     return _from_top(base, added[:, ::-1])
 
 
-def _before(flags: BoolArray) -> IntArray:
-    """Return the number of true cells to the left of each cell."""
+def before(flags: BoolArray) -> IntArray:
+    """Return the number of true cells to the left of each cell, int64 [B, depth]."""
     return np.cumsum(flags, axis=1, dtype=np.int64) - flags
 
 

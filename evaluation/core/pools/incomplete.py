@@ -11,7 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
+from evaluation.core.arrays import BoolArray, FloatArray, GainArray
+from evaluation.core.pools.extremes import before
 from evaluation.core.relevance.judged import Judged, look_up_gains
 from pooling.core.ranked_lists import NO_ITEM, RankedLists
 
@@ -50,8 +51,8 @@ def bpref(ranked: RankedLists, labels: Judged, rel: int = 1) -> FloatArray:
 
     def score(rows: slice, gains: GainArray) -> FloatArray:
         limit, most = relevant[rows, None], np.minimum(negative, relevant)[rows, None]
-        before = _count_before((gains >= 0) & (gains < rel))
-        kept = 1 - np.minimum(before, limit) / np.maximum(most, 1)
+        above = before((gains >= 0) & (gains < rel))
+        kept = 1 - np.minimum(above, limit) / np.maximum(most, 1)
         return _sum_where(gains >= rel, kept) / np.maximum(relevant[rows], 1)
 
     return _by_block(ranked, labels, score)
@@ -79,10 +80,8 @@ def inferred_ap(ranked: RankedLists, labels: Judged, pool_depth: int, rel: int =
         hit, judged = gains >= rel, gains >= 0
         rank = np.arange(1, gains.shape[1] + 1)
         pooled = judged | is_item[rows] & (rank <= pool_depth)
-        share = (_count_before(hit) + _INFERRED_EPSILON) / (
-            _count_before(judged) + 2 * _INFERRED_EPSILON
-        )
-        precision = (1 + _count_before(pooled) * share) / rank
+        share = (before(hit) + _INFERRED_EPSILON) / (before(judged) + 2 * _INFERRED_EPSILON)
+        precision = (1 + before(pooled) * share) / rank
         return _sum_where(hit, precision) / np.maximum(relevant[rows], 1)
 
     return _by_block(ranked, labels, score)
@@ -98,11 +97,6 @@ def _by_block(
         rows = slice(start, start + _BLOCK_QUERIES)
         values[rows] = score(rows, gains[rows])
     return values
-
-
-def _count_before(flags: BoolArray) -> IntArray:
-    """Return the number of true cells before each cell of a row, int64 [B, depth]."""
-    return np.cumsum(flags, axis=1, dtype=np.int64) - flags
 
 
 def _sum_where(kept: BoolArray, values: FloatArray) -> FloatArray:

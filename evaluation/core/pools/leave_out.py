@@ -66,7 +66,7 @@ class PooledLabels:
         return PooledLabels(
             {system: ranked for system, ranked in self.runs.items() if system in pooled},
             self.depth,
-            _select(self.labels, kept),
+            self.labels.only(kept),
             self.is_original[kept],
             self.contributed[rows][:, kept],
         )
@@ -80,7 +80,7 @@ class PooledLabels:
 
         Original positives are not included.
         """
-        return _select(self.labels, self.is_unique(system))
+        return self.labels.only(self.is_unique(system))
 
     def is_unique(self, system: str) -> BoolArray:
         """Return flags [J] of the labels in `unique_pairs`. `without` keeps all other labels."""
@@ -166,7 +166,7 @@ def leave_one_out(
                 pairs=int(np.count_nonzero(unique)),
                 positives=int(np.count_nonzero(pool.labels.gains[unique] >= rel)),
                 with_all=score_run(ranked, pool.labels, measures, rel),
-                without=score_run(ranked, _select(pool.labels, ~unique), measures, rel),
+                without=score_run(ranked, pool.labels.only(~unique), measures, rel),
             )
         )
     return tuple(rows)
@@ -207,10 +207,6 @@ def grow_pool(
             }
             rows.append(Growth(system, pooled, len(pools), comb(len(others), pooled), bias))
     return tuple(rows)
-
-
-def _select(labels: Judged, kept: BoolArray) -> Judged:
-    return Judged(labels.codes[kept], labels.gains[kept], labels.n_queries, labels.n_videos)
 
 
 def are_ranked(ranked: RankedLists, labels: Judged) -> BoolArray:

@@ -38,10 +38,8 @@ def correct_bounds(
     The arguments are those of `label_noise.correct_scores`. Raises ValueError if the rates are
     undefined.
     """
-    if estimate.rates is None:
-        raise ValueError("error rates are needed")
     bounded = [measure for measure in measures if measure.kind.can("correct")]
-    points = label_noise.rate_points(estimate.rates, estimate.draws)
+    points = label_noise.rate_points(estimate)
     numbers = [relevance_at(rates) for rates in points.rates]
     with_unjudged = union_codes([codes, ranked.codes[ranked.is_item]])
     place = np.searchsorted(with_unjudged, codes)

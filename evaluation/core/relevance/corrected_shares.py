@@ -40,9 +40,7 @@ def correct_share(
     [n_queries]. sizes: float64 [n_queries], at least one of them above 0. estimate: error rates,
     with one draw for each resample. Raises ValueError if the rates are undefined.
     """
-    if estimate.rates is None:
-        raise ValueError("error rates are needed")
-    points = label_noise.rate_points(estimate.rates, estimate.draws)
+    points = label_noise.rate_points(estimate)
     values = [values_at(rates) for rates in points.rates]
     at_points = [float(each.sum() / sizes.sum()) for each in values]
     sums = resamples.sums(resamples.by_cluster(np.stack([values[0], sizes])))

@@ -106,7 +106,11 @@ class Judged:
 
     def empty(self) -> Judged:
         """Return the same benchmark without any judged pair."""
-        return Judged(self.codes[:0], self.gains[:0], self.n_queries, self.n_videos)
+        return self.only(slice(0))
+
+    def only(self, kept: BoolArray | slice) -> Judged:
+        """Return some of the judged pairs, from flags [J] or a slice."""
+        return Judged(self.codes[kept], self.gains[kept], self.n_queries, self.n_videos)
 
     @property
     def space(self) -> PairSpace:

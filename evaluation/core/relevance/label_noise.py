@@ -141,9 +141,7 @@ def correct_scores(
     labels of each query, itself included; None if all labels are separate. Raises ValueError if the
     rates are undefined, or if a measure cannot be corrected.
     """
-    if estimate.rates is None:
-        raise ValueError("error rates are needed")
-    points = rate_points(estimate.rates, estimate.draws)
+    points = rate_points(estimate)
     relevance = [relevance_at(rates) for rates in points.rates]
     values = {}
     for name, ranked in runs.items():
@@ -276,12 +274,15 @@ class RatePoints:
         return difference
 
 
-def rate_points(rates: ErrorRates, draws: FloatArray) -> RatePoints:
-    """Return the rates at which to compute scores.
+def rate_points(estimate: RatesEstimate) -> RatePoints:
+    """Return the rates at which to compute scores. Raises ValueError if the rates are undefined.
 
     A step is the standard deviation of the draws. It is limited so that no rate falls below 0, and
     so that labels stay better than chance.
     """
+    rates, draws = estimate.rates, estimate.draws
+    if rates is None:
+        raise ValueError("error rates are needed")
     values = rates.values
     # If there are four rates, the first is the mean of the last two and does not vary itself.
     columns = range(len(values)) if len(values) == 2 else range(1, len(values))

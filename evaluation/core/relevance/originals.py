@@ -28,8 +28,4 @@ def drop_rejected(labels: Judged, original: Judged) -> Judged:
     gain counts, as in `with_positives`. Raises ValueError if the two belong to benchmarks of
     different sizes.
     """
-    accepted = ~rejected(labels, original)
-    positives = Judged(
-        original.codes[accepted], original.gains[accepted], original.n_queries, original.n_videos
-    )
-    return with_positives(labels, positives)
+    return with_positives(labels, original.only(~rejected(labels, original)))
