@@ -87,9 +87,9 @@ def forms_of(name: str, benchmarks: dict[bool, Benchmark]) -> dict[str, Any]:
     data = {"resamples": "100"} if "resamples" in analysis.form.base_fields else {}
     data |= OPTIONS.get(name, {})
     question = build_question(analysis, benchmarks[analysis.needs_studies], data)
-    stored = analyse(question=question)
-    stored.refresh_from_db()
-    result, tables = stored.result, analysis.tables(stored.result)
+    # PostgreSQL does not keep the order of keys, so the result is not read again.
+    result = json.loads(json.dumps(analyse(question=question).result))
+    tables = analysis.tables(result)
     forms = {
         "described": described(analysis),
         "chosen": question.options,
