@@ -13,7 +13,8 @@ class AnnotationConfig(AppConfig):
         list(modules("models"))
 
     def ready(self) -> None:
-        # The kinds come first, because their rows are deleted before the tasks they refer to.
-        list(modules("receivers"))
         from annotation import receivers  # noqa: F401
         from annotation.selectors import deleting  # noqa: F401
+
+        # The kinds come last: what is registered last is deleted first, before its tasks.
+        list(modules("receivers"))
