@@ -450,7 +450,7 @@ def test_a_long_bucket_is_read_page_by_page(
     tus.client.post(FOLDER, {"folder": "s3://clips"})
     page = tus.client.get("/benchmarks/tiny/videos/new/").content.decode()
     assert "The folder has 1 file for videos, 5 files whose name matches no video." in page
-    monkeypatch.setattr("pooling.services.queueing.FILES_MAX", 5)
+    monkeypatch.setattr("pooling.services.folders.FILES_MAX", 5)
     assert tus.client.post(FOLDER, {"folder": "s3://clips"}).status_code == 400
 
 
