@@ -25,7 +25,7 @@ from pooling.core.run_options import ImportRun, ScoreRun
 from pooling.exports import TrainingOptions
 from pooling.services.addresses import AddressesUpload
 from pooling.services.changing_benchmarks import BenchmarkFields
-from pooling.services.changing_runs import RunFields
+from pooling.services.changing_runs import RunFields, RunWithdrawal, UploadRefusal
 from pooling.services.metadata import TagsUpload, TrainCaptionsUpload
 from pooling.services.public_pages import PublicPageFields
 
@@ -47,6 +47,8 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     ProxyUpload: ("MatrixForm", "Matrix", "import_proxy", ""),
     PublicPageFields: ("PublicPageForm", "PublicPage", "public_page", ""),
     PublishOptions: ("PublishForm", "Publish", "publish_labels", "publish_labels"),
+    RunWithdrawal: ("WithdrawForm", "Withdraw", "", ""),
+    UploadRefusal: ("RefuseForm", "Reason", "", ""),
     RunFields: ("RunForm", "RunFields", "", ""),
     ScoreRun: ("RunScoringForm", "RunForScoring", "", ""),
     TagsUpload: ("TagsForm", "TagsUpload", "import_tags", ""),

@@ -6,7 +6,7 @@ import uuid
 from typing import Any, cast
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,6 +24,7 @@ from pooling.api.changing import RunFieldsSerializer
 from pooling.core.run_options import ScoreRun
 from pooling.models import PublicPage, RunUpload
 from pooling.serializers import UploadSerializer
+from pooling.services.changing_runs import RunWithdrawal, UploadRefusal
 from pooling.services.public_pages import PublicPageFields, page_values
 
 CONFLICT = {
@@ -63,12 +64,8 @@ class PublicPageDetail(OfBenchmark):
 RunForScoringSerializer = serializer_of(ScoreRun, "RunForScoring")
 
 
-class ReasonSerializer(serializers.Serializer[dict[str, Any]]):
-    reason = serializers.CharField(max_length=500, help_text="The uploader sees it.")
-
-
-class WithdrawSerializer(serializers.Serializer[dict[str, Any]]):
-    reason = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
+ReasonSerializer = serializer_of(UploadRefusal, "Reason")
+WithdrawSerializer = serializer_of(RunWithdrawal, "Withdraw")
 
 
 def answer(upload: RunUpload, code: int = status.HTTP_200_OK) -> Response:

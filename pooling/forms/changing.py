@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django import forms
 
-from hearth.shared.option_fields import OptionsForm, check_printable
+from hearth.shared.option_fields import OptionsForm
 from pooling.enums import EqualTexts
 from pooling.models import Benchmark, Run
 from pooling.services.changing_benchmarks import BENCHMARK_FIELDS, BenchmarkFields
-from pooling.services.changing_runs import RUN_FIELDS, RunFields
+from pooling.services.changing_runs import RUN_FIELDS, RunFields, RunWithdrawal
 
 
 class RunForm(OptionsForm[RunFields]):
@@ -19,14 +19,8 @@ class RunForm(OptionsForm[RunFields]):
         return {field: getattr(run, field) for field in RUN_FIELDS}
 
 
-class WithdrawForm(forms.Form):
-    reason = forms.CharField(
-        label="Reason",
-        max_length=500,
-        required=False,
-        help_text="Shown on the page of the run.",
-        validators=[check_printable],
-    )
+class WithdrawForm(OptionsForm[RunWithdrawal]):
+    action = RunWithdrawal
 
 
 class BenchmarkForm(OptionsForm[BenchmarkFields]):

@@ -7,10 +7,10 @@ from typing import Any
 
 from django import forms
 
+from hearth.shared.option_fields import check_printable
 from pooling.core.readers.benchmarks import BENCHMARKS
 from pooling.core.readers.benchmarks.joined import PLUS, joint_name, time_columns
 from pooling.core.readers.benchmarks.table import KEY, TEXT, VIDEO
-from pooling.forms.fields import check_printable
 from pooling.models import BENCHMARK_KEY, Benchmark
 
 
@@ -37,7 +37,10 @@ class CaptionsForm(forms.Form):
 
 class NewBenchmarkForm(CaptionsForm):
     name = forms.CharField(
-        label="Name", max_length=200, widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label="Name",
+        max_length=200,
+        validators=[check_printable],
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     key = forms.CharField(
         label="Key",
@@ -47,14 +50,10 @@ class NewBenchmarkForm(CaptionsForm):
         "changes.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-    licence = forms.CharField(label="Licence of the data", max_length=300, required=False)
+    licence = forms.CharField(
+        label="Licence of the data", max_length=300, required=False, validators=[check_printable]
+    )
     field_order = ("name", "key", "licence", "captions", "companion", "videos")
-
-    def clean_name(self) -> str:
-        return check_printable(self.cleaned_data["name"])
-
-    def clean_licence(self) -> str:
-        return check_printable(self.cleaned_data["licence"])
 
     def clean_key(self) -> str:
         key: str = self.cleaned_data["key"]

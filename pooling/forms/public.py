@@ -8,7 +8,7 @@ from django import forms
 
 from hearth.shared.option_fields import OptionsForm
 from pooling.core.run_options import ScoreRun
-from pooling.forms.fields import check_printable
+from pooling.services.changing_runs import UploadRefusal
 from pooling.services.public_pages import PublicPageFields
 
 # The settings that let visitors see more.
@@ -40,10 +40,5 @@ class RunScoringForm(OptionsForm[ScoreRun]):
     action = ScoreRun
 
 
-class RefuseForm(forms.Form):
-    reason = forms.CharField(
-        label="Reason", max_length=500, help_text="The person who uploaded the run sees the reason."
-    )
-
-    def clean_reason(self) -> str:
-        return check_printable(self.cleaned_data["reason"])
+class RefuseForm(OptionsForm[UploadRefusal]):
+    action = UploadRefusal

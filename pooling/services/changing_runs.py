@@ -45,6 +45,26 @@ class RunFields:
     description: Description = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWithdrawal:
+    """Why a run is withdrawn.
+
+    reason: Shown on the page of the run.
+    """
+
+    reason: Annotated[str, Option("Reason", length=500, printable=True)] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadRefusal:
+    """Why an upload is refused.
+
+    reason: The person who uploaded the run sees the reason.
+    """
+
+    reason: Annotated[str, Option("Reason", length=500, printable=True)]
+
+
 RUN_FIELDS = tuple(field.name for field in fields(RunFields))
 
 
