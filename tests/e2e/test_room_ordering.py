@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import expect
 
 from annotation.models import Judgment
-from annotation.questions.order.orders import order_of_number
 from hearth.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
@@ -61,8 +60,8 @@ def test_captions_are_put_in_order_and_corrected(
     page.click("[data-part=lower]")
     page.click("[data-submit=confirm]")
     rooms.until_sent(page)
-    stored = Judgment.objects.order_by("pk").values_list("label", "state")
-    assert [(order_of_number(label), state) for label, state in stored] == [
-        ((4, 3, 1, 2, 0), "superseded"),
-        ((3, 4, 1, 2, 0), "live"),
+    stored = Judgment.objects.order_by("pk").values_list("payload", "state")
+    assert list(stored) == [
+        ({"places": [4, 3, 1, 2, 0]}, "superseded"),
+        ({"places": [3, 4, 1, 2, 0]}, "live"),
     ]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from annotation.questions.order.orders import tau_with_others
 from evaluation.core.graded.orderings import (
     FIRST,
     SECOND,
@@ -15,7 +16,6 @@ from evaluation.core.graded.orderings import (
     agreement,
     compare_agreement,
     consistency,
-    tau_with_others,
 )
 from evaluation.core.statistics.resampling import NO_QUERIES
 
