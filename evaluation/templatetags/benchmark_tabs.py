@@ -24,5 +24,5 @@ def benchmark_tabs(context: dict[str, Any], benchmark: Benchmark) -> dict[str, A
 
 
 @register.simple_tag
-def openings(benchmark: Benchmark) -> list[Link]:
-    return find_openings(benchmark)
+def openings(benchmark: Benchmark, *, has_proxies: bool | None = None) -> list[Link]:
+    return find_openings(benchmark, has_proxies=has_proxies)
