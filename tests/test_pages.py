@@ -1086,7 +1086,7 @@ def test_database_queries_do_not_grow_with_the_rows(
     assert with_one == {
         "home": 29,
         "benchmark": 26,
-        "proxies": 7,
+        "proxies": 6,
         "captions": 13,
         "caption": 18,
         "videos": 9,
