@@ -63,7 +63,7 @@ def test_demo_is_built_once_and_labels_change_the_leaderboard(home: Path) -> Non
         "gold": [("control", 24), ("training", 24)],
         "trained": [("annotator", 16), *[(f"simulated-{name}", 16) for name in NAMES]],
         "paused": [("simulated-igor", 24, 3, 0)],
-        "labels": [("judging", "live", first["judgments"]), ("ordering", "live", 60)],
+        "labels": [("label", "live", first["judgments"]), ("order", "live", 60)],
         "pictures": [(0, 1), (1, 0)],
     }
 
@@ -103,11 +103,11 @@ QUESTIONS = {
         WHERE membership.state = 'paused' AND admitted_by_id IS NOT NULL
     """,
     "labels": """
-        SELECT kind, annotation_judgment.state, COUNT(*) FROM annotation_judgment
+        SELECT question, annotation_judgment.state, COUNT(*) FROM annotation_judgment
         JOIN annotation_judgmenttask AS task ON task.id = task_id
         JOIN annotation_campaign ON annotation_campaign.id = task.campaign_id
         WHERE annotation_judgment.state IN ('live', 'superseded')
-        GROUP BY kind, annotation_judgment.state ORDER BY kind
+        GROUP BY question, annotation_judgment.state ORDER BY question
     """,
     "pictures": "SELECT place, is_match FROM annotation_guidelinepicture ORDER BY place",
 }

@@ -21,7 +21,7 @@ from evaluation.release.services import publish_label_set
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from hearth.shared.errors import InvalidInput
-from hearth.shared.files import sync
+from hearth.shared.files import DurableStorage, sync
 from hearth.shared.version import code_version
 from pooling.models import Benchmark
 from tests.factories import (
@@ -181,13 +181,12 @@ def test_the_files_are_on_disk_before_the_row_is_stored(
     add_judgments(tmp_path, benchmark, ROWS)
     synced: list[str] = []
 
-    def watched(path: Path) -> None:
+    def watched(_storage: DurableStorage, path: Path) -> None:
         assert not LabelSet.objects.exists()
         synced.append(str(path))
         sync(path)
 
-    for name in ("file", "judgments_file"):
-        monkeypatch.setattr(LabelSet._meta.get_field(name).storage, "sync", watched)
+    monkeypatch.setattr(DurableStorage, "sync", watched)
     label_set = publish_label_set(benchmark=benchmark, by=OPERATOR, allow_pending=True)
     files = [label_set.file.path, label_set.judgments_file.path]
     folder = str(Path(files[0]).parent)
