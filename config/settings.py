@@ -183,6 +183,8 @@ def database(url: str) -> dict[str, Any]:
         settings["OPTIONS"] = {**POSTGRESQL_OPTIONS, **settings.get("OPTIONS", {})}
         settings["CONN_MAX_AGE"] = 60
         settings["CONN_HEALTH_CHECKS"] = True
+    if settings["ENGINE"] == "django.db.backends.postgresql":
+        settings["ENGINE"] = "hearth.shared.postgresql"
     if settings["ENGINE"].endswith("postgresql") and DATABASE_POOLED:
         # PgBouncer refuses these options, so they are set for the database role instead (see
         # docs/operations.md). A server-side cursor would outlive the transaction for which

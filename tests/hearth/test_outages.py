@@ -49,6 +49,26 @@ def test_if_the_connection_breaks_at_commit_the_change_may_be_stored() -> None:
     assert [status_of(error.value) for error in (at_commit, before)] == [503, 503]
 
 
+@pytest.mark.usefixtures("_server")
+def test_an_idle_connection_is_checked_without_a_query() -> None:
+    connection.ensure_connection()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        process = cursor.fetchone()[0]
+    other = connection.copy()
+    try:
+        last = "SELECT query FROM pg_stat_activity WHERE pid = %s"
+        assert connection.is_usable()
+        with other.cursor() as cursor:
+            cursor.execute(last, [process])
+            assert cursor.fetchone() == ("SELECT pg_backend_pid()",)
+            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
+        assert not connection.is_usable()
+    finally:
+        other.close()
+        connection.close()
+
+
 @transaction.atomic
 def store(
     first: Callable[[], None] = lambda: None, and_then: Callable[[], None] = lambda: None
