@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from inspect import signature
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -262,20 +263,13 @@ def _note_stored(done: Json) -> Json:
 
 
 def download_proxy(options: Namespace) -> Json:
-    with Bars(notes) as bars:
-        path = (
-            site(options)
-            .benchmark(options.benchmark)
-            .download_proxy(
-                options.name,
-                export=options.export,
-                file=options.output,
-                on_bytes=bars.on_bytes("Receiving"),
-                **_given(options, Benchmark.training_options),
-            )
-        )
-    note(f"Stored as {path}.")
-    return {"file": str(path)}
+    return _receive(
+        site(options).benchmark(options.benchmark).download_proxy,
+        options.name,
+        export=options.export,
+        file=options.output,
+        **_given(options, Benchmark.training_options),
+    )
 
 
 def delete_proxy(options: Namespace) -> Json:
@@ -314,17 +308,18 @@ def label_sets(options: Namespace) -> Json:
 
 
 def download(options: Namespace) -> Json:
+    return _receive(
+        site(options).benchmark(options.benchmark).download_labels,
+        options.version,
+        format=options.format,
+        file=options.output,
+    )
+
+
+def _receive(download: Callable[..., Path], name: str, **options: Any) -> Json:
+    """Download a file with a progress bar, and return where it is stored."""
     with Bars(notes) as bars:
-        path = (
-            site(options)
-            .benchmark(options.benchmark)
-            .download_labels(
-                options.version,
-                format=options.format,
-                file=options.output,
-                on_bytes=bars.on_bytes("Receiving"),
-            )
-        )
+        path = download(name, on_bytes=bars.on_bytes("Receiving"), **options)
     note(f"Stored as {path}.")
     return {"file": str(path)}
 
