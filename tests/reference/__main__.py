@@ -17,12 +17,16 @@ from pathlib import Path
 
 from hearth.shared.errors import InvalidInput
 from pooling.core.proxies.wordnet import DEBIAN
-from tests.reference import phrasings, proxies
+from tests.reference import paragraphs, phrasings, proxies
 from tests.reference.figures import Figure, Options
 
 Source = Callable[[Options], Iterator[Figure]]
 
-SOURCES: dict[str, Source] = {"proxies": proxies.figures, "phrasings": phrasings.figures}
+SOURCES: dict[str, Source] = {
+    "proxies": proxies.figures,
+    "phrasings": phrasings.figures,
+    "paragraphs": paragraphs.figures,
+}
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -1,0 +1,1 @@
+"""Measures of clips and of proposals, and the outcome of a paragraph."""

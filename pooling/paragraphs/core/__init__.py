@@ -1,0 +1,1 @@
+"""Matching the sentences of a paragraph with the clips of a video."""
