@@ -89,6 +89,7 @@ class PoolingAct(models.TextChoices):
     CAPTIONS_UPDATED = "captions_updated", "Captions of a benchmark updated"
     EQUAL_TEXTS_SET = "equal_texts_set", "Rule for equal captions changed"
     RUN_IMPORTED = "run_imported", "Run imported"
+    RUN_DERIVED = "run_derived", "Run derived from other runs"
     RUN_CHANGED = "run_changed", "Run changed"
     RUN_WITHDRAWN = "run_withdrawn", "Run withdrawn"
     RUN_RESTORED = "run_restored", "Run restored"

@@ -267,6 +267,11 @@ class Run(models.Model):
         storage=matrix_storage, blank=True, help_text="all items of each row, best first"
     )
     warnings = models.JSONField(default=list)
+    provenance = models.JSONField(
+        default=dict,
+        help_text="how a derived run was made from its parents, see `services.derived_runs`; empty "
+        "if the run was imported",
+    )
     paper = models.URLField(max_length=500, blank=True)
     code_url = models.URLField(max_length=500, blank=True)
     contact = models.CharField(max_length=200, blank=True)

@@ -44,6 +44,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "depth",
             "n_queries",
             "warnings",
+            "provenance",
             *METADATA,
             "created_at",
             "withdrawn_at",
@@ -68,6 +69,10 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "warnings": {
                 "help_text": "Problems of the file that did not prevent the import, one sentence "
                 "each."
+            },
+            "provenance": {
+                "help_text": "How a derived run was made: `method`, `parents` (each with `run` and "
+                "`sha256`) and `options`; empty for an imported run."
             },
         }
 

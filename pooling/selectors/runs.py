@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from pooling.core.ranked_lists import NO_ITEM, RankedLists
 from pooling.enums import RunUploadState
 from pooling.models import Benchmark, RankedList, Run
 from pooling.selectors.arrays import Int32Array, Int64Array
+
+Float32Array = npt.NDArray[np.float32]
 
 # A run is read in parts of this number of predictions, to save memory.
 PART_PREDICTIONS = 1 << 20
@@ -131,6 +133,13 @@ def _items(
         numbers = np.array([number for number, _ in part], dtype=np.int64)
         unpack_into(items, [bytes(v) for _, v in part], np.searchsorted(wanted, numbers))
     return items
+
+
+def scored_lists(run: Run) -> Iterator[tuple[int, Int32Array, Float32Array]]:
+    """Yield the row, the items and the scores of each ranked list, in the order of the rows."""
+    lists = RankedList.objects.filter(run=run).order_by("row")
+    for row, items, scores in lists.values_list("row", "items", "scores").iterator(1000):
+        yield row, *unpack_list(bytes(items), bytes(scores))
 
 
 def pooled_codes_of(run: Run, depth: int) -> Int64Array:

@@ -180,9 +180,13 @@ def _import(
     run = store_run(benchmark, read, system=system, name=name, depth=depth, by=by)
     after = {"sha256": run.sha256, "direction": run.direction}
     record(PoolingAct.RUN_IMPORTED, by=by, on=run, after=after)
+    return ImportedRun(run, created=True, jobs=announced(run, by))
+
+
+def announced(run: Run, by: Actor) -> tuple[Job, ...]:
+    """Announce a stored run. Return the queued jobs that score it."""
     responses: list[Any] = [response for _, response in run_imported.send(Run, run=run, by=by)]
-    jobs = tuple(response for response in responses if isinstance(response, Job))
-    return ImportedRun(run, created=True, jobs=jobs)
+    return tuple(response for response in responses if isinstance(response, Job))
 
 
 def _other_names(stored: Run, system: str, name: str) -> tuple[str, ...]:
@@ -234,7 +238,22 @@ def store_run(
     is_private: bool = False,
 ) -> Run:
     """Store a run with its ranked lists and its matrix. The caller has checked the permission."""
-    data = read.data
+    return store_lists(
+        benchmark,
+        read.data,
+        system=system,
+        name=name,
+        by=by,
+        depth_limit=depth or 0,
+        is_private=is_private,
+        **read.store_matrix(),
+    )
+
+
+def store_lists(
+    benchmark: Benchmark, data: RunData, *, system: str, name: str, by: Actor, **fields: Any
+) -> Run:
+    """Store a run with its ranked lists. fields: further fields of the run."""
     run = Run.objects.create(
         system=System.objects.get_or_create(key=system, defaults={"name": system})[0],
         benchmark=benchmark,
@@ -243,12 +262,10 @@ def store_run(
         sha256=data.sha256,
         format=data.format,
         depth=data.depth,
-        depth_limit=depth or 0,
         n_queries=len(data.query_numbers),
         warnings=list(data.warnings),
         created_by=account_of(by),
-        is_private=is_private,
-        **read.store_matrix(),
+        **fields,
     )
     copy_parts(RankedList, _rows(run, data))
     return run

@@ -12,12 +12,11 @@ from hearth.shared.files import write_output
 from hearth.shared.words import counted
 from pooling.core.direction import Direction
 from pooling.core.export import trec_lines
-from pooling.core.packing import unpack_list
 from pooling.core.whole_matrix import write_similarities
-from pooling.models import RankedList, Run
+from pooling.models import Run
 from pooling.selectors.arrays import query_keys, video_keys
 from pooling.selectors.benchmarks import get_benchmark
-from pooling.selectors.runs import get_run, similarities_of
+from pooling.selectors.runs import get_run, scored_lists, similarities_of
 
 
 class Command(HearthCommand):
@@ -55,11 +54,7 @@ class Command(HearthCommand):
         rows, items = query_keys(benchmark), video_keys(benchmark)
         if run.facing is Direction.VIDEO_TO_TEXT:
             rows, items = items, rows
-        stored = RankedList.objects.filter(run=run).order_by("row")
-        lists = (
-            (rows[row], *unpack_list(bytes(listed), bytes(scores)))
-            for row, listed, scores in stored.values_list("row", "items", "scores").iterator()
-        )
+        lists = ((rows[row], listed, scores) for row, listed, scores in scored_lists(run))
         with write_output(options["output"]) as out:
             for lines in trec_lines(lists, items, run.name, is_raw=options["raw_scores"]):
                 out.write(lines.encode())
