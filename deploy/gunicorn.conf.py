@@ -6,13 +6,17 @@ and WEB_BIND its address.
 
 from __future__ import annotations
 
+import mmap
 import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
+
+from gunicorn.workers.gthread import ThreadWorker
 
 # gunicorn may read this file before it adds the project folder to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -24,8 +28,6 @@ hide_memory()  # also that of the processes which gunicorn forks
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # heartbeats must not wait for a disk
 
 bind = os.environ.get("WEB_BIND", "0.0.0.0:8000")
-# Threads are used because a judging request is short and mostly waits for the database commit.
-worker_class = "gthread"
 workers = int(os.environ.get("WEB_CONCURRENCY", min(multiprocessing.cpu_count() + 1, 8)))
 threads = int(os.environ.get("WEB_THREADS", "4"))
 # Receiving a run of hundreds of megabytes takes time. Importing it is a separate job.
@@ -53,6 +55,39 @@ logconfig_dict = _logging | {
     }
 }
 
+# --- Connections: each process tells the others how many it has. ---------------------------------
+
+UNUSED = -1
+_slots = 4 * workers  # while processes are replaced, there are more of them than `workers`
+connections = memoryview(mmap.mmap(-1, 4 * _slots)).cast("i")
+for _slot in range(_slots):
+    connections[_slot] = UNUSED
+
+
+class BalancedWorker(ThreadWorker):
+    """A process with threads that leaves new connections to processes that have fewer.
+
+    Linux wakes the process that began to wait last, so one process could get all connections of
+    the annotators, which then wait for each other, while another process has nothing to do.
+    Threads are used because a judging request is short and mostly waits for the database commit.
+    """
+
+    WAIT = 0.005  # seconds until a process takes a connection that no other has taken
+
+    def notify(self) -> None:
+        super().notify()
+        connections[self.slot] = self.nr_conns
+
+    def accept(self, listener: Any) -> None:
+        others = (n for slot, n in enumerate(connections) if n != UNUSED and slot != self.slot)
+        if self.nr_conns > min(others, default=self.nr_conns):
+            time.sleep(self.WAIT)
+        super().accept(listener)
+        connections[self.slot] = self.nr_conns
+
+
+worker_class = BalancedWorker
+
 # --- Metrics: each process writes its values into one file, and /metrics adds them up. -----------
 
 _folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
@@ -68,14 +103,18 @@ def pre_fork(server: Any, worker: Any) -> None:
 
     Files named by process id would pile up, because processes are often replaced.
     """
-    used = {getattr(worker, "metrics_slot", None) for worker in server.WORKERS.values()}
-    worker.metrics_slot = next(n for n in range(len(used) + 1) if n not in used)
+    used = {getattr(worker, "slot", None) for worker in server.WORKERS.values()}
+    worker.slot = next(n for n in range(len(used) + 1) if n not in used)
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    connections[worker.slot] = UNUSED
 
 
 def post_fork(server: Any, worker: Any) -> None:
     from prometheus_client import values
 
-    values.ValueClass = values.MultiProcessValue(lambda: worker.metrics_slot)
+    values.ValueClass = values.MultiProcessValue(lambda: worker.slot)
 
 
 def on_exit(server: Any) -> None:
