@@ -28,6 +28,7 @@ TINY = {
     "moving": "--tiny",
     "pages": "--sqlite --tiny --requests 1",
     "proxies": "--tiny",
+    "relevant_pairs": "--tiny",
     "replay": "--tiny",
     "resampling": "--tiny",
     "scale": "--tiny",

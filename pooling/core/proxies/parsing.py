@@ -48,6 +48,16 @@ class ParsedCaption:
     nouns: tuple[Word, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or punctuation mark with its place in the caption and its tag, as VVZ."""
+
+    start: int
+    end: int
+    text: str
+    tag: str
+
+
 Words: TypeAlias = tuple[Word, ...]
 
 
@@ -58,7 +68,7 @@ def parse_captions(
 
     commands: whether captions begin with a verb and have no subject, as "wash hands" does.
     """
-    tagger = _Tagger((_SUBJECT,) if commands else ())
+    tagger = Tagger((_SUBJECT,) if commands else ())
     distinct = list(dict.fromkeys(captions))
     parsed = {}
     for number, caption in enumerate(distinct):
@@ -68,10 +78,10 @@ def parse_captions(
     return parsed
 
 
-class _Tagger:
+class Tagger:
     """HanTa. It reads each caption as if it began with the words `before`."""
 
-    def __init__(self, before: tuple[str, ...]) -> None:
+    def __init__(self, before: tuple[str, ...] = ()) -> None:
         from HanTa.HanoverTagger import HanoverTagger  # slow to import
 
         self._before = before
@@ -80,10 +90,22 @@ class _Tagger:
         self._hanta.analyze_forward = cache(self._hanta.analyze_forward)
         self._lemma = cache(lambda word, tag: str(self._hanta.analyze(word, pos=tag)[0]))
 
+        self._tags_of = cache(lambda word: frozenset(t for t, _ in self._hanta.tag_word(word)))
+
+    def tokens(self, caption: str) -> list[Token]:
+        found = list(_TOKEN.finditer(caption))
+        tags = self._hanta.tag_sent([*self._before, *(m[0] for m in found)], taglevel=0)
+        return [
+            Token(*match.span(), match[0], tag)
+            for match, tag in zip(found, tags[len(self._before) :], strict=True)
+        ]
+
+    def tags_of(self, word: str) -> frozenset[str]:
+        """Return the tags that a word can have."""
+        return self._tags_of(word)
+
     def parse(self, caption: str) -> ParsedCaption:
-        words = _TOKEN.findall(caption)
-        tags = self._hanta.tag_sent([*self._before, *words], taglevel=0)
-        tagged = list(zip(words, tags[len(self._before) :], strict=True))
+        tagged = [(token.text, token.tag) for token in self.tokens(caption)]
         return ParsedCaption(
             caption, self._words_tagged(_VERB, tagged), self._words_tagged(_NOUN, tagged)
         )
