@@ -30,6 +30,7 @@ from pooling.api import (
     webhooks,
 )
 from pooling.api import public as public_pages
+from pooling.phrasings import api as phrasings
 
 schema = SpectacularAPIView.as_view(generator_class=SharedSchemaGenerator)
 
@@ -106,6 +107,7 @@ urlpatterns = [
             ),
         ],
     ),
+    *phrasings.urlpatterns,
     *addresses(
         "",
         [

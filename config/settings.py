@@ -71,6 +71,7 @@ INSTALLED_APPS = [
     "hearth.operations",
     "hearth.security",
     "pooling",
+    "pooling.phrasings",
     "annotation",
     "evaluation",
     "django.contrib.admin",

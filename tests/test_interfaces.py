@@ -23,6 +23,7 @@ from pooling.core.pool_options import PoolRequest
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.core.run_options import ImportRun, ScoreRun
 from pooling.exports import TrainingOptions
+from pooling.phrasings.services.phrasings import PhrasingsUpload
 from pooling.services.addresses import AddressesUpload
 from pooling.services.changing_benchmarks import BenchmarkFields
 from pooling.services.changing_runs import RunFields, RunWithdrawal, UploadRefusal
@@ -42,6 +43,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     ImportJudgments: ("JudgmentsUploadForm", "JudgmentsUpload", "import_judgments", ""),
     ImportRun: ("RunUploadForm", "RunUpload", "import_run", "begin_upload"),
     NewStudy: ("NewStudyForm", "", "create_ordering_study", ""),
+    PhrasingsUpload: ("PhrasingsForm", "PhrasingsUpload", "import_phrasings", ""),
     PoolRequest: ("PoolForm", "PoolBuild", "build_pool", "build_pool"),
     ProxyRequest: ("ProxyForm", "ProxyRequest", "compute_proxy", "compute_proxy"),
     ProxyUpload: ("MatrixForm", "Matrix", "import_proxy", ""),

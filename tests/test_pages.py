@@ -250,6 +250,14 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
         "/benchmarks/tiny/train-captions/new/",
         (OUT, NONE, 403, 422, 422),
     ),
+    ("phrasings-upload", "GET", "/benchmarks/tiny/phrasings/new/", (OUT, NONE, 403, IN, IN)),
+    ("phrasings-upload", "POST", "/benchmarks/tiny/phrasings/new/", (OUT, NONE, 403, 422, 422)),
+    (
+        "phrasings-delete",
+        "GET",
+        "/benchmarks/tiny/phrasings/0/delete/",
+        (OUT, NONE, 403, NONE, NONE),
+    ),
     ("tags-upload", "GET", "/benchmarks/tiny/tags/new/", (OUT, NONE, 403, IN, IN)),
     ("tags-upload", "POST", "/benchmarks/tiny/tags/new/", (OUT, NONE, 403, 422, 422)),
     ("videos-add", "GET", "/benchmarks/tiny/videos/new/", (OUT, NONE, 403, IN, IN)),
@@ -844,6 +852,7 @@ OUR_URLS = {
     "evaluation.scores.urls",
     "evaluation.release.urls",
     "annotation.urls",
+    "pooling.phrasings.urls",
     "pooling.urls",
     "hearth.jobs.urls",
     "hearth.operations.urls",
@@ -1087,8 +1096,8 @@ def test_database_queries_do_not_grow_with_the_rows(
         "home": 29,
         "benchmark": 26,
         "proxies": 6,
-        "captions": 13,
-        "caption": 18,
+        "captions": 15,
+        "caption": 19,
         "videos": 9,
         # On PostgreSQL, `by_index` adds four statements: two begin and end a transaction, and two
         # switch full table scans off and on.

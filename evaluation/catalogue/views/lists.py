@@ -24,6 +24,7 @@ from hearth.shared.downloads import stream_csv
 from hearth.shared.pages import UNPROCESSABLE, check_form, only_for
 from hearth.shared.tables import Column, Order, page_of
 from pooling.models import Benchmark
+from pooling.phrasings.selectors import phrasing_counts, phrasing_sets_of
 from pooling.policies import benchmarks_seen_by, can_change_benchmark, can_see_benchmarks
 from pooling.selectors.metadata import tags_of, train_splits_of
 
@@ -69,7 +70,7 @@ VIDEOS = Listing("videos", VideoFilter, lists.find_videos, VIDEO_COLUMNS, VideoS
 
 @only_for(can_see_benchmarks)
 def captions(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the captions, the number of videos in each state, train captions and tags."""
+    """Show the captions, the number of videos in each state, phrasings, train captions and tags."""
     benchmark = _benchmark(request, key)
     return CAPTIONS.page(
         request,
@@ -78,6 +79,8 @@ def captions(request: HttpRequest, key: str) -> HttpResponse:
         video_states=[(state, n) for state, n in lists.video_states(benchmark).items() if n],
         splits=list(train_splits_of(benchmark)),
         tags=list(tags_of(benchmark)),
+        phrasing_sets=list(phrasing_sets_of(benchmark)),
+        phrasing_counts=phrasing_counts(benchmark),
     )
 
 

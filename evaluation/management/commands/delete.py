@@ -1,4 +1,4 @@
-"""Delete a benchmark, or one of its runs, proxies, pools, campaigns or train splits."""
+"""Delete a benchmark, or one of its runs, proxies, pools, campaigns, train splits or phrasings."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ from hearth.shared.commands import HearthCommand
 from hearth.shared.deleting import plan_deletion
 from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pool, TrainSplit
+from pooling.phrasings.models import PhrasingSet
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.proxies import get_proxy
 from pooling.selectors.runs import get_run
+
+# The models of the options that state a primary key.
+NUMBERED: dict[str, type[Model]] = {"pool": Pool, "campaign": Campaign, "phrasings": PhrasingSet}
 
 
 class Command(HearthCommand):
@@ -30,6 +34,7 @@ class Command(HearthCommand):
         part.add_argument("--pool", type=int, metavar="ID", help="delete this pool instead")
         part.add_argument("--campaign", type=int, metavar="ID", help="delete this campaign instead")
         part.add_argument("--train-captions", metavar="NAME", help="delete this split instead")
+        part.add_argument("--phrasings", type=int, metavar="ID", help="delete this set instead")
         parser.add_argument("--yes", action="store_true", help="delete permanently")
 
     def run(self, **options: Any) -> dict[str, Any]:
@@ -57,10 +62,10 @@ def _selected(benchmark: Benchmark, options: dict[str, Any]) -> Model:
         return get_run(benchmark, name)
     if name := options["proxy"]:
         return get_proxy(benchmark, name)
-    if (pk := options["pool"]) is not None:
-        return _found(Pool.objects.filter(benchmark=benchmark, pk=pk), "pool", pk)
-    if (pk := options["campaign"]) is not None:
-        return _found(Campaign.objects.filter(benchmark=benchmark, pk=pk), "campaign", pk)
+    for option, model in NUMBERED.items():
+        if (pk := options[option]) is not None:
+            noun = str(model._meta.verbose_name)
+            return _found(model._default_manager.filter(benchmark=benchmark, pk=pk), noun, pk)
     if name := options["train_captions"]:
         splits = TrainSplit.objects.filter(benchmark=benchmark, name=name)
         return _found(splits.defer("texts"), "train split", name)

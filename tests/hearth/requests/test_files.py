@@ -249,6 +249,7 @@ def test_only_uploads_receive_files() -> None:
         "public/<str:key>/runs/new/",
         "api/v1/public/<str:key>/uploads/",
         "benchmarks/<str:key>/train-captions/new/",
+        "benchmarks/<str:key>/phrasings/new/",
         "benchmarks/<str:key>/tags/new/",
         "benchmarks/<str:key>/judgments/new/",
         "benchmarks/<str:key>/guidelines/new/",
@@ -263,6 +264,7 @@ def test_only_uploads_receive_files() -> None:
         "api/v1/benchmarks/<str:key>/runs/",
         "api/v1/benchmarks/<str:key>/train-splits/",
         "api/v1/benchmarks/<str:key>/tags/",
+        "api/v1/benchmarks/<str:key>/phrasings/",
     }
     assert django_settings.FILE_UPLOAD_HANDLERS == ["hearth.requests.files.NoFiles"]
 

@@ -1,0 +1,14 @@
+"""The addresses of the pages of phrasings."""
+
+from __future__ import annotations
+
+from hearth.shared.addresses import addresses
+from pooling.phrasings import views
+
+urlpatterns = addresses(
+    "benchmarks/<str:key>/",
+    [
+        ("phrasings/new/", views.phrasings_upload),
+        ("phrasings/<int:pk>/delete/", views.phrasings_delete),
+    ],
+)
