@@ -48,6 +48,11 @@ class Benchmark(models.Model):
         default=EqualTexts.FOLDED,
         help_text="when captions count as equal, so that they share the labels of a video",
     )
+    reading = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="format and columns selected at the last import; null if none were selected",
+    )
     captions_sha256 = models.CharField(max_length=64, editable=False)
     n_queries = models.PositiveIntegerField(editable=False)
     n_videos = models.PositiveIntegerField(editable=False)
@@ -517,6 +522,7 @@ class BenchmarkImport(models.Model):
     # The services choose the names of the stored files, because they store a file before its row.
     captions = models.FileField(storage=upload_storage)
     companion = models.FileField(storage=upload_storage, blank=True)
+    second_companion = models.FileField(storage=upload_storage, blank=True)
     videos = models.FileField(storage=upload_storage, blank=True)
     sources = models.JSONField(help_text="the name of each file on the person's computer")
     format = models.CharField(

@@ -124,7 +124,7 @@ def import_benchmark(
     *,
     key: str,
     captions: Path,
-    companion: Path | None = None,
+    companions: Sequence[Path] = (),
     videos: Path | None = None,
     by: Actor = OPERATOR,
     media_dir: Path | None = None,
@@ -134,7 +134,7 @@ def import_benchmark(
 ) -> ImportedBenchmark:
     return pooling_services.import_benchmark(
         key=key,
-        files=ImportFiles.of(captions, companion=companion, videos=videos),
+        files=ImportFiles.of(captions, *companions, videos=videos),
         by=by,
         media_dir=media_dir,
         details=Details(**details),

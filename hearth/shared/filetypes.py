@@ -4,6 +4,7 @@ from __future__ import annotations
 
 HEAD_BYTES = 4096
 ZIP = "a ZIP archive"
+PARQUET = "a Parquet file"
 # Offset, bytes and name.
 _SIGNATURES = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -21,7 +22,7 @@ _SIGNATURES = (
     (0, b"BZh", "a bzip2 archive"),
     (0, b"\xfd7zXZ\x00", "an xz archive"),
     (0, b"SQLite format 3\x00", "an SQLite database"),
-    (0, b"PAR1", "a Parquet file"),
+    (0, b"PAR1", PARQUET),
 )
 # The first entries of a ZIP archive that is a document.
 _DOCUMENTS = (

@@ -22,12 +22,15 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def check_is_readable(file: UploadedFile[Any], expected: str) -> None:
-    """Raise `InvalidInput` if the file has a known type that no job reads, such as an image."""
+def check_is_readable(file: UploadedFile[Any], expected: str, besides: str = "") -> None:
+    """Raise `InvalidInput` if the file has a known type that no job reads, such as an image.
+
+    besides: a type of binary files that is also read.
+    """
     head = file.read(HEAD_BYTES)
     file.seek(0)
     kind = describe_binary(head)
-    if kind is not None:
+    if kind is not None and kind != besides:
         raise InvalidInput(f"This is {kind}. {expected} is expected.")
 
 

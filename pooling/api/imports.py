@@ -50,13 +50,16 @@ class ImportUploadSerializer(serializers.Serializer[dict[str, Any]]):
         default=False, help_text="Whether to change the captions of an existing benchmark."
     )
     captions = serializers.FileField(
-        help_text="A table of captions (CSV, TSV or JSON lines), `MSRVTT_data.json`, MSVD captions "
-        "or TREC topics, plain or gzip. The format is detected from the content."
+        help_text="A table of captions (CSV, TSV, JSON or Parquet) or a file of another format, "
+        "plain or gzip. The format is detected from the content."
     )
     companion = serializers.FileField(
         required=False,
         help_text="The file that belongs to the captions: the test table or a list of videos for "
-        "MSR-VTT and MSVD, qrels for TREC topics.",
+        "MSR-VTT and MSVD, qrels for TREC topics and BEIR.",
+    )
+    second_companion = serializers.FileField(
+        required=False, help_text="A third file that belongs to them, such as the corpus of BEIR."
     )
     videos = serializers.FileField(
         required=False,

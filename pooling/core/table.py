@@ -38,7 +38,7 @@ class CsvTable:
 
     delimiter: by default, the one of the header: a comma, a semicolon or a tab. What spreadsheets
     leave behind is skipped: a first line such as `sep=;`, rows without values, and columns at the
-    end without a name and values.
+    end without a name and values. header: the names of the columns of a file without a header.
 
     Raises `InvalidInput` if a column is missing, repeated or misspelt, if the file has another
     layout, if a quote is not closed, or if `TextBlocks` refuses the file. A record with a different
@@ -55,10 +55,12 @@ class CsvTable:
         ignored: Sequence[str] = (),
         delimiter: str = "",
         problems: Problems | None = None,
+        header: Sequence[str] | None = None,
     ) -> None:
         self.blocks = blocks
         self.notes: tuple[str, ...] = ()
         self.header: tuple[str, ...] = ()
+        self._given = header
         self.delimiter = delimiter
         self._required = tuple(required)
         self._columns = (*required, *optional)
@@ -68,6 +70,8 @@ class CsvTable:
         self._width = 0  # the number of cells of the header, with those that have no name
 
     def __iter__(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        if self._given is not None:
+            self._check_header(list(self._given), 1)
         return self._rows(self._texts())
 
     def parts(self) -> Iterator[Part]:

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from hearth.shared.option_fields import check_printable
-from pooling.core.readers.benchmarks import BENCHMARKS
+from pooling.core.readers.benchmarks import BENCHMARKS, HEADLESS
 from pooling.core.readers.benchmarks.joined import PLUS, joint_name, time_columns
 from pooling.core.readers.benchmarks.table import KEY, TEXT, VIDEO
 from pooling.models import BENCHMARK_KEY, Benchmark
@@ -19,13 +19,18 @@ class CaptionsForm(forms.Form):
 
     captions = forms.FileField(
         label="Captions",
-        help_text="A table (CSV, TSV or JSON lines), MSRVTT_data.json, MSVD captions or TREC "
-        "topics. It can be compressed with gzip.",
+        help_text="A table (CSV, TSV, JSON or Parquet), or one of the formats on this page. It can "
+        "be compressed with gzip.",
     )
     companion = forms.FileField(
         label="Test captions, list of videos or qrels",
         required=False,
-        help_text="The file that belongs to MSRVTT_data.json, MSVD captions or TREC topics.",
+        help_text="The file that belongs to the captions. If one is missing, the plan says which.",
+    )
+    second_companion = forms.FileField(
+        label="Corpus",
+        required=False,
+        help_text="A third file, such as the corpus of BEIR. The files can be in any order.",
     )
     videos = forms.FileField(
         label="Videos table",
@@ -53,7 +58,7 @@ class NewBenchmarkForm(CaptionsForm):
     licence = forms.CharField(
         label="Licence of the data", max_length=300, required=False, validators=[check_printable]
     )
-    field_order = ("name", "key", "licence", "captions", "companion", "videos")
+    field_order = ("name", "key", "licence", "captions", "companion", "second_companion", "videos")
 
     def clean_key(self) -> str:
         key: str = self.cleaned_data["key"]
@@ -79,12 +84,27 @@ class FormatForm(forms.Form):
 class ColumnsForm(forms.Form):
     """The columns of a table of captions."""
 
+    first_line = forms.ChoiceField(
+        label="First line",
+        required=False,
+        choices=[("", "The names of the columns"), (HEADLESS, "A row; the columns have no names")],
+    )
     caption_id = forms.ChoiceField(label="Caption id", required=False)
     caption = forms.ChoiceField(label="Caption")
     video_id = forms.ChoiceField(label="Video id")
 
-    def __init__(self, *args: Any, columns: Sequence[str], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, columns: Sequence[str], has_lines: bool = True, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        if not has_lines:
+            del self.fields["first_line"]
+        elif (self.data.get("first_line", "") == HEADLESS) != (
+            self.initial.get("first_line") == HEADLESS
+        ) and self.is_bound:  # the columns of the other form are selected on the next page
+            columns = []
+            self.fields[TEXT].required = self.fields[VIDEO].required = False
+            self.data = {"first_line": self.data.get("first_line", "")}
         choices = [(name, name) for name in columns if name]
         joint = [
             (name, label) for name, label in self._joint(columns).items() if name not in columns

@@ -16,7 +16,9 @@ from hearth.shared.errors import Conflict, Outdated
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.import_plan import Changes
 from pooling.core.problems import Problems
+from pooling.core.readers.benchmarks import TABLE
 from pooling.core.readers.benchmarks.captions import CaptionsFile
+from pooling.core.readers.registry import AUTO
 from pooling.enums import EqualTexts, PoolingAct
 from pooling.models import Benchmark, BenchmarkImport, Query, Video
 from pooling.policies import check_can_set_equal_texts
@@ -68,6 +70,7 @@ def import_benchmark(
     stored.
     """
     details = details or plans.Details()
+    files = plans.read_as_before(key, files) if update else files
     made = plans.plan_benchmark(
         key=key, files=files, by=by, details=details, update=update, progress=progress
     )
@@ -88,6 +91,9 @@ def import_benchmark(
         if again.stored and changes:
             update_captions(benchmark=benchmark, file=file, changes=changes, by=by)
         broken = attach_videos(benchmark, made.listed.videos, ready)
+        if files.columns or files.expected not in (AUTO, TABLE):
+            benchmark.reading = {"format": files.expected, "columns": dict(files.columns)}
+            benchmark.save(update_fields=["reading"])
         counts = {"new": again.stored is None, "videos_with_files": len(ready)}
         record(PoolingAct.BENCHMARK_IMPORTED, by=by, on=benchmark, after=counts)
         if accepted is not None:

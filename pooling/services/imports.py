@@ -23,15 +23,17 @@ from hearth.shared.errors import Conflict, HearthError, InvalidInput, NotFound, 
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import delete_upload, store_upload, uploaded_file
 from pooling.core.lines import SourceFile
-from pooling.core.readers.benchmarks import BENCHMARKS, table_among
-from pooling.core.readers.benchmarks.table import KNOWN_NAMES, table_head
+from pooling.core.readers.benchmarks import BENCHMARKS, HEADLESS, table_among
+from pooling.core.readers.benchmarks.headless import head_of
+from pooling.core.readers.benchmarks.table import CSV, KNOWN_NAMES, TSV
 from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark, BenchmarkImport
 from pooling.policies import check_can_import_benchmark
 from pooling.services import plans
 from pooling.services.benchmarks import import_benchmark
 
-FILES = ("captions", "companion", "videos")
+COMPANIONS = ("companion", "second_companion")
+FILES = ("captions", *COMPANIONS, "videos")
 
 
 class ImportReport(TypedDict):
@@ -123,7 +125,8 @@ def change_reading(
         BENCHMARKS.find(format)
     _check_is_open(found)
     with transaction.atomic():
-        found.columns = dict(columns or found.columns)
+        is_other = bool(format) and HEADLESS in (format, found.format) and format != found.format
+        found.columns = {} if is_other else dict(columns or found.columns)
         found.format = format or found.format
         found.plan = None
         found.save(update_fields=["columns", "format", "plan"])
@@ -141,8 +144,11 @@ def plan_import(*, found: BenchmarkImport, by: Actor, progress: Progress) -> pla
         update=found.is_update,
         progress=progress,
     )
+    if found.is_update:
+        files = plans.read_as_before(found.benchmark_key, files)
     found.plan, found.head = made.report(), _head(files)
-    found.save(update_fields=["plan", "head"])
+    found.format, found.columns = files.expected, dict(files.columns)
+    found.save(update_fields=["plan", "head", "format", "columns"])
     return made.report()
 
 
@@ -238,7 +244,7 @@ def _files(found: BenchmarkImport) -> plans.ImportFiles:
     files = {name: _file(found, name) for name in FILES if getattr(found, name)}
     return plans.ImportFiles(
         files["captions"],
-        files.get("companion"),
+        [files[name] for name in COMPANIONS if name in files],
         files.get("videos"),
         expected=found.format,
         columns=found.columns,
@@ -252,13 +258,14 @@ def _file(found: BenchmarkImport, name: str) -> SourceFile:
 
 def _head(files: plans.ImportFiles) -> dict[str, Any] | None:
     """Return the columns and the first rows of the table among the files."""
-    file = table_among(files.of_captions)
+    file = table_among(files.of_captions, files.expected)
     if file is None:
         return None
-    head = table_head(file.first_bytes())
+    head = head_of(file, files.expected)
     return {
         "source": file.source,
         "columns": list(head.columns),
         "rows": [list(row) for row in head.rows],
         "named": head.named(files.columns),
+        "has_lines": head.format in (CSV, TSV, HEADLESS),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NotRequired, TypedDict
@@ -18,8 +18,9 @@ from hearth.shared.progress import Progress, no_progress
 from pooling.core.import_plan import FIRST_ROWS, ChangedText, Changes, Counts, find_changes
 from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
-from pooling.core.readers.benchmarks import read_captions, title_of
+from pooling.core.readers.benchmarks import TABLE, read_captions, title_of
 from pooling.core.readers.benchmarks.captions import CaptionsFile
+from pooling.core.readers.benchmarks.headless import has_columns
 from pooling.core.readers.registry import AUTO, SeveralFormats
 from pooling.core.readers.videos import VideosFile, parse_videos
 from pooling.enums import EqualTexts
@@ -34,28 +35,26 @@ from pooling.signals import captions_changing
 class ImportFiles:
     """The files of an import.
 
-    captions: the file with the captions. companion: the file that belongs to it, such as qrels or a
-    list of test videos. expected, columns: see `pooling.core.readers.benchmarks`.
+    captions: the file with the captions. companions: the files that belong to it, such as qrels, a
+    corpus or a list of test videos. expected, columns: see `pooling.core.readers.benchmarks`.
     """
 
     captions: SourceFile
-    companion: SourceFile | None = None
+    companions: Sequence[SourceFile] = ()
     videos: SourceFile | None = None
     expected: str = AUTO
     columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def of_captions(self) -> list[SourceFile]:
-        return [self.captions, *([self.companion] if self.companion else [])]
+        return [self.captions, *self.companions]
 
     @classmethod
-    def of(
-        cls, captions: Path, *, companion: Path | None = None, videos: Path | None = None
-    ) -> ImportFiles:
+    def of(cls, captions: Path, *companions: Path, videos: Path | None = None) -> ImportFiles:
         """Return the files. Messages name them by their paths."""
         return cls(
             SourceFile.at(captions),
-            SourceFile.maybe(companion),
+            [SourceFile.at(path) for path in companions],
             SourceFile.maybe(videos),
         )
 
@@ -179,6 +178,7 @@ def plan_benchmark(
     details = details or Details()
     check_can_import_benchmark(by, key)
     check_options(key, details)
+    files = read_as_before(key, files) if update else files
     problems = Problems(stop_at=None)
     question: tuple[str, ...] = ()
     try:
@@ -189,6 +189,19 @@ def plan_benchmark(
     listed = _read_videos(files.videos, problems, progress)
     plan = compare(key, file, listed, problems, files, details, update=update)
     return replace(plan, question=question)
+
+
+def read_as_before(key: str, files: ImportFiles) -> ImportFiles:
+    """Use the format and the columns of the last import of this benchmark, if none are selected.
+
+    They are not used for a table in which a column of them is missing.
+    """
+    before = Benchmark.objects.filter(key=key).values_list("reading", flat=True).first()
+    if not before or files.columns or files.expected not in (AUTO, TABLE, before["format"]):
+        return files
+    format = files.expected if before["format"] == AUTO else before["format"]
+    again = replace(files, expected=format, columns=before["columns"])
+    return again if has_columns(again.captions, format, again.columns.values()) else files
 
 
 def compare(
@@ -208,6 +221,9 @@ def compare(
     if file is not None:
         videos_source = files.videos.source if files.videos else ""
         changes = find_changes(stored, file, listed.videos, problems, videos_source)
+        if not changes.total["videos"] and not problems.number:
+            reason = "the files name no video; also choose a table of the videos"
+            problems.add(reason, file.sources[0])
     if benchmark is not None and file is not None and changes:
         _check_may_change(benchmark, file.sources[0], problems, update=update)
     state = stored.sha256() if stored else ""

@@ -14,11 +14,12 @@ from hearth.accounts.roles import is_lead, leads_somewhere
 from hearth.jobs.views import show_job
 from hearth.requests.files import receives_files
 from hearth.shared.errors import HearthError, InvalidInput
+from hearth.shared.filetypes import PARQUET as PARQUET_FILE
 from hearth.shared.pages import FORM_METHODS, POST, form_data, form_status, only_for
 from hearth.shared.tables import Column
 from hearth.shared.uploads import check_is_readable
 from pooling import policies, services
-from pooling.core.readers.benchmarks import BENCHMARKS
+from pooling.core.readers.benchmarks import BENCHMARKS, HEADLESS, TABLE
 from pooling.forms.imports import CaptionsForm, ColumnsForm, FormatForm, NewBenchmarkForm
 from pooling.models import BenchmarkImport
 from pooling.services.imports import FILES
@@ -93,7 +94,7 @@ def _check_files(form: CaptionsForm) -> None:
         if file is None:
             continue
         try:
-            check_is_readable(file, "A text file such as CSV or JSON")
+            check_is_readable(file, "A text file such as CSV or JSON", besides=PARQUET_FILE)
         except InvalidInput as error:
             form.add_error(name, str(error))
 
@@ -109,14 +110,21 @@ def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     if found.plan and found.plan.get("question"):
         head, form = None, FormatForm(request.POST or None, names=found.plan["question"])
     elif head is not None:
-        initial = head["named"]
-        form = ColumnsForm(request.POST or None, columns=head["columns"], initial=initial)
+        is_headless = found.format == HEADLESS
+        form = ColumnsForm(
+            request.POST or None,
+            columns=head["columns"],
+            has_lines=head.get("has_lines", True),
+            initial={**head["named"], "first_line": HEADLESS if is_headless else ""},
+        )
     if request.method == "POST" and form is not None and form.is_valid():
         by = cast(User, request.user)
         if isinstance(form, FormatForm):
             job = services.change_reading(found=found, format=form.cleaned_data["format"], by=by)
         else:
-            job = services.change_reading(found=found, columns=form.cleaned_data, by=by)
+            columns = dict(form.cleaned_data)
+            format = _format(found, columns.pop("first_line", ""))
+            job = services.change_reading(found=found, columns=columns, format=format, by=by)
         return show_job(request, job)
     policies.check_can_import_benchmark(cast(User, request.user), found.benchmark_key)
     context = {
@@ -129,6 +137,11 @@ def import_plan(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "counts": _counts(found),
     }
     return render(request, "pooling/import_plan.html", context, status=form_status(request))
+
+
+def _format(found: BenchmarkImport, first_line: str) -> str:
+    """Return the format that the selected first line requires; "" if it stays."""
+    return first_line or (TABLE if found.format == HEADLESS else "")
 
 
 def _can_accept(found: BenchmarkImport) -> bool:

@@ -140,8 +140,10 @@ def test_files_that_fit_two_formats_are_a_question_on_the_plan(lead: Client) -> 
 def test_the_page_offers_a_video_for_each_clip(lead: Client) -> None:
     table = "video_id,end,start,text\nv0,9,0,mix\nv0,19,9.5,stir\nv1,3,1,cut\n"
     lead.post("/imports/new/", {"name": "Clips", "key": "clips", "captions": upload(table)})
-    assert (finished("plan_import").result or {})["videos"] == 2
+    assert (finished("plan_import").result or {})["question"] == ["table", "clips"]
     page = f"/imports/{BenchmarkImport.objects.get().pk}/"
+    lead.post(page, {"format": "table"})
+    assert (finished("plan_import").result or {})["videos"] == 2
     option = '<option value="video_id+start+end">video_id + start + end</option>'
     assert lead.get(page).content.decode().count(option) == 2  # for captions and for videos
 
@@ -265,3 +267,48 @@ def test_files_of_an_import_stay_until_it_is_too_old(lead: Client) -> None:
     found.save()
     figures: list[Any] = run_housekeeping(by=OPERATOR)
     assert [row["removed"] for row in figures if row["step"] == "imports"] == [1]
+
+
+def test_a_table_without_names_is_mapped_on_the_page_once(lead: Client) -> None:
+    """The columns are saved with the benchmark, so an update needs no mapping again."""
+    table = "x 1;v0;eine Katze\nx 2;v1;ein Hund\n"
+    lead.post("/imports/new/", {"name": "Formen", "key": "formen", "captions": upload(table)})
+    assert (finished("plan_import").result or {})["refused"] == 1
+    page = f"/imports/{BenchmarkImport.objects.get().pk}/"
+    lead.post(page, {"first_line": "rows", "caption": "", "video_id": ""})
+    assert (finished("plan_import").result or {})["problems"][0]["reason"] == (
+        "the table has no header, so choose its columns by their numbers, 1 to 3: caption=NUMBER "
+        "and video_id=NUMBER"
+    )
+    lead.post(page, {"first_line": "rows", "caption_id": "", "caption": "3", "video_id": "2"})
+    plan = finished("plan_import").result or {}
+    assert (plan["refused"], [row["caption"] for row in plan["first_rows"]]) == (
+        0, ["eine Katze", "ein Hund"],
+    )  # fmt: skip
+    lead.post(f"{page}accept/", {"plan": plan["plan"]})
+    finished("import_benchmark")
+    assert Benchmark.objects.get().reading == {
+        "format": "rows",
+        "columns": {"caption_id": "", "caption": "3", "video_id": "2"},
+    }
+    again = upload(table.replace("Hund", "Fuchs"))
+    lead.post("/benchmarks/formen/captions/update/", {"captions": again})
+    plan = finished("plan_import").result or {}
+    assert plan["problems"] == []
+    assert (plan["refused"], [row["after"] for row in plan["changes"]]) == (0, ["ein Fuchs"])
+
+
+def test_three_files_of_beir_are_imported_in_any_order(lead: Client) -> None:
+    qrels = "query-id\tcorpus-id\tscore\nq1\tv1\t1\n"
+    lead.post(
+        "/imports/new/",
+        {
+            "name": "BEIR",
+            "key": "beir",
+            "captions": upload('{"_id": "v0", "title": ""}\n{"_id": "v1", "title": ""}\n'),
+            "companion": upload(qrels),
+            "second_companion": upload('{"_id": "q1", "text": "a cat"}\n'),
+        },
+    )
+    plan = finished("plan_import").result or {}
+    assert (plan["queries"], plan["videos"], plan["refused"]) == (1, 2, 0)

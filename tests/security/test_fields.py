@@ -152,7 +152,14 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
             f"{API}imports/",
             {"format": "auto", "key": "tiny", "name": "", "licence": "", "is_update": True},
             files={"captions": b"caption_id,caption,video_id\nc0,x,v0\n"},
-            optional=("companion", "videos", "caption", "caption_id", "video_id"),
+            optional=(
+                "companion",
+                "second_companion",
+                "videos",
+                "caption",
+                "caption_id",
+                "video_id",
+            ),
         ),
         Write(
             f"{tiny}pools/",

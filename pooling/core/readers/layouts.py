@@ -7,13 +7,23 @@ import re
 
 # Four columns: topic, iteration, document, relevance. Some programs write the relevance as 1.0.
 QRELS_LINE = re.compile(r"[^\s,]+[ \t]+\S+[ \t]+\S+[ \t]+-?[0-9]+(?:\.0+)?\s*")
-_FIVE_COLUMNS = re.compile(r"[^\s,]+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+[0-9]+[ \t]+-?[0-9]+\s*")
+FIVE_COLUMNS_LINE = re.compile(r"[^\s,]+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+[0-9]+[ \t]+-?[0-9]+\s*")
 _RUN_LINE = re.compile(r"[^\s,]+[ \t]+Q0[ \t]+\S+[ \t]+[0-9]+[ \t]+[-+.0-9eE]+[ \t]+\S+\s*")
+_SCORES = re.compile(r"[^\s,]+(?:[ \t]+\S+[ \t]+[-+]?[0-9][-+.0-9eE]*)+\s*")
 _NUMBERED = re.compile(r"[^\s,#]+#[0-9]+[ \t]+\S.*")
 _BEIR_QRELS = re.compile(r"query-id[\t,;]corpus-id[\t,;]score\s*", re.IGNORECASE)
 _BEIR_KEYS = frozenset({"_id", "title", "text", "metadata"})
 _ACTIVITYNET = re.compile(r'\{\s*"[^"]*"\s*:\s*\{[^{}]*"(?:timestamps|sentences)"\s*:')
+_OBJECTS = re.compile(r"\[\s*\{")
 _COCO = re.compile(r'"images"\s*:\s*\[')
+
+_OTHERS = (
+    (QRELS_LINE, "TREC qrels"),
+    (_RUN_LINE, "a run in TREC format"),
+    (_SCORES, "ranked lists with scores, one per line"),
+    # Topics with such ids can be read together with qrels.
+    (_NUMBERED, "captions in lines such as 'video#0 caption'"),
+)
 
 FIVE_COLUMNS = "TREC qrels with five columns (the fourth is a stratum)"
 JSON_ARRAY = "a JSON array"
@@ -26,13 +36,13 @@ def known_layout(head: str) -> str | None:
     """
     head = head.lstrip()
     first = head.partition("\n")[0].strip()
-    if head.startswith("["):
+    if head.startswith("[") and not _OBJECTS.match(head):
         return JSON_ARRAY
     if head.startswith("{"):
         return _json_layout(head, first)
     if _BEIR_QRELS.fullmatch(first):
         return "qrels of BEIR"
-    if _FIVE_COLUMNS.fullmatch(first):
+    if FIVE_COLUMNS_LINE.fullmatch(first):
         return FIVE_COLUMNS
     return None
 
@@ -43,15 +53,9 @@ def layout_of_other(head: str) -> str | None:
         return found
     head = head.lstrip()
     first = head.partition("\n")[0].strip()
-    if head.startswith("{"):
-        return "JSON"
-    if QRELS_LINE.fullmatch(first):
-        return "TREC qrels"
-    if _RUN_LINE.fullmatch(first):
-        return "a run in TREC format"
-    if _NUMBERED.fullmatch(first):  # topics with such ids can be read together with qrels
-        return "captions in lines such as 'video#0 caption'"
-    return None
+    if head.startswith(("{", "[")):
+        return JSON_ARRAY if head.startswith("[") else "JSON"
+    return next((name for form, name in _OTHERS if form.fullmatch(first)), None)
 
 
 def _json_layout(head: str, first: str) -> str | None:

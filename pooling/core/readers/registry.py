@@ -7,7 +7,7 @@ and the API show of it.
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
@@ -20,6 +20,7 @@ from hearth.shared.delimited import MARK, stated_delimiter
 from hearth.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import SourceFile
+from pooling.core.parquet import PARQUET, parquet_head
 from pooling.core.readers.layouts import known_layout
 
 AUTO: Final = "auto"
@@ -46,16 +47,19 @@ class Head:
     start: its first bytes. text: they as text, without byte order marks and white space before
     them. The text is empty if the first line has bytes that are not UTF-8, if there is a NUL, or
     if the first line states the delimiter of a table. is_alone: whether no other file comes with
-    it.
+    it. rows: the first rows of a Parquet file.
     """
 
     start: bytes
     text: str
     is_alone: bool = True
+    rows: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def of(cls, file: SourceFile, *, is_alone: bool = True) -> Head:
         start = file.first_bytes()
+        if start.startswith(PARQUET):
+            return cls(start, "", is_alone, parquet_head(file))
         decoder = getincrementaldecoder("utf-8")("replace")  # the last character may be incomplete
         stated, text = stated_delimiter(decoder.decode(start).lstrip(MARK))
         text = text.lstrip()

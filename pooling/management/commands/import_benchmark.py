@@ -33,7 +33,7 @@ class Command(HearthCommand):
         files.add_argument(
             "--captions",
             type=Path,
-            help="table of captions (CSV, TSV or JSON lines): caption_id,caption,video_id",
+            help="table of captions (CSV, TSV, JSON or Parquet): caption_id,caption,video_id",
         )
         files.add_argument(
             "--from",
@@ -168,10 +168,10 @@ def _files(options: dict[str, Any]) -> ImportFiles:
         )
     expected, *names = options["source"]
     known = [AUTO, *(one.name for one in BENCHMARKS if one.option)]
-    if expected not in known or not 1 <= len(names) <= 2:
-        raise InvalidInput(f"--from needs a format ({', '.join(known)}) and one or two files")
-    first, *second = (SourceFile(Path(name), name) for name in names)
-    return ImportFiles(first, second[0] if second else None, videos, expected, columns)
+    if expected not in known or not 1 <= len(names) <= 3:
+        raise InvalidInput(f"--from needs a format ({', '.join(known)}) and one to three files")
+    first, *others = (SourceFile(Path(name), name) for name in names)
+    return ImportFiles(first, others, videos, expected, columns)
 
 
 def _column(text: str) -> tuple[str, str]:

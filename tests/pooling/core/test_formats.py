@@ -18,7 +18,7 @@ from pooling.core.lines import SourceFile
 from pooling.core.problems import PROBLEMS_MAX, Problems
 from pooling.core.readers.benchmarks import choose, read_captions
 from pooling.core.readers.benchmarks.captions import CaptionsFile
-from pooling.core.readers.registry import AUTO
+from pooling.core.readers.registry import AUTO, SeveralFormats
 from tests.pooling.core.tiny import write
 
 MSRVTT = {
@@ -171,7 +171,13 @@ CLIPS_NOTE = (
 
 
 def test_clips_of_one_video_are_noted(tmp_path: Path) -> None:
-    file = read(tmp_path, CLIPS)
+    with pytest.raises(SeveralFormats) as question:
+        read(tmp_path, CLIPS)
+    assert question.value.names == ("table", "clips")
+    assert read(tmp_path, CLIPS, expected="clips").video_keys == (
+        "v1_47.50_60", "v1_67_89", "v2_0_5",
+    )  # fmt: skip
+    file = read(tmp_path, CLIPS, expected="table")
     assert file.video_keys == ("v1", "v2")
     assert CLIPS_NOTE in file.notes
     same = "start,caption,video_id\n1,a,v1\n1,b,v1\n2,c,v2\n"
@@ -345,15 +351,13 @@ def test_bad_topics_and_qrels_are_refused_with_their_lines(tmp_path: Path) -> No
         (
             ["a_1\nb_2\n"],
             AUTO,
-            "These files cannot be read: f0 (list of videos). Expected: a table of captions; "
-            "MSRVTT_data.json, alone or with a table of the test captions or a list of the test "
-            "videos; MSVD captions, alone or with a list of videos; or TREC topics with qrels.",
+            "A file is missing: f0 (list of videos) is read together with MSRVTT_data.json; or "
+            "MSVD captions; or captions in lines 'video#0 caption'.",
         ),
         (
             [TEST_1KA],
             "msrvtt",
-            "These files cannot be read: f0 (table of captions). Expected: MSRVTT_data.json, "
-            "alone or with a table of the test captions or a list of the test videos.",
+            "A file is missing: f0 (table of captions) is read together with MSRVTT_data.json.",
         ),
         ([""], AUTO, "f0: the file is empty"),
         (['{"a": {}}'], AUTO, "f0: 'videos' is not a list of objects"),

@@ -22,19 +22,21 @@ from pooling.core.readers.registry import (
 )
 
 TABLE: Final = "table"
-"""The format whose columns can be selected."""
+HEADLESS: Final = "rows"
+"""The formats whose columns can be selected in pages: tables with and without a header."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """A kind of file that a benchmark can consist of.
 
-    title: what messages call it.
+    title: what messages call it. has_columns: whether its columns can be selected.
     """
 
     name: str
     title: str
     fits: Callable[[Head], Fit]
+    has_columns: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +86,14 @@ def choose(
     """Return the reader of these files, and the file of each of its parts by its name.
 
     One file with selected columns is a table, although their names are not those that detection
-    knows. Raises `SeveralFormats`, and `InvalidInput` if the files do not belong together.
+    knows. A table that a person has chosen is not questioned. Raises `SeveralFormats`, and
+    `InvalidInput` if the files do not belong together.
     """
     known = list(BENCHMARKS)
     readers = known if expected == AUTO else [BENCHMARKS.find(expected)]
     heads = [Head.of(file, is_alone=len(files) == 1) for file in files]
+    if expected != AUTO and len(files) == 1 and (only := _only_part(readers[0])):
+        return readers[0], {only.name: files[0]}
     if has_columns and len(files) == 1:
         kinds = [[part for part in _parts(known) if part.name == TABLE]]
     else:
@@ -99,15 +104,23 @@ def choose(
         for reader in readers
         if any(set(parts) == set(each) and len(parts) == len(each) for each in reader.combinations)
     ]
-    if len(found) > 1:
-        raise SeveralFormats([reader for reader, _ in found], files[0].source)
     if not found:
         raise InvalidInput(_fault(files, heads, kinds, readers))
-    return found[0]
+    fitting = list(dict.fromkeys(reader.name for reader, _ in found))
+    if len(fitting) > 1:
+        raise SeveralFormats([BENCHMARKS.find(name) for name in fitting], files[0].source)
+    return found[0]  # of two files that could be either part, the first is the first part
 
 
-def table_among(files: Sequence[SourceFile]) -> SourceFile | None:
+def _only_part(reader: BenchmarkReader) -> Part | None:
+    parts = _parts([reader])
+    return parts[0] if len(parts) == 1 and parts[0].has_columns else None
+
+
+def table_among(files: Sequence[SourceFile], expected: str = AUTO) -> SourceFile | None:
     """Return the first of the files that is a table, whose columns can be selected."""
+    if expected != AUTO:
+        return files[0] if _only_part(BENCHMARKS.find(expected)) else None
     for file in files:
         fitting = best_fits(_parts(BENCHMARKS), Head.of(file, is_alone=len(files) == 1))
         if any(part.name == TABLE for part in fitting):
@@ -140,6 +153,26 @@ def _fault(
         fitting = parts or best_fits(_parts(BENCHMARKS), head)
         title = fitting[0].title if fitting else head.layout or "an unknown format"
         names.append(f"{file.source} ({title})")
+    companions = _companions(kinds, readers)
+    if companions:
+        wanted = "; or ".join(companions)
+        return f"A file is missing: {', '.join(names)} is read together with {wanted}."
     *others, last = [reader.files for reader in readers]
     wanted = "; ".join([*others, f"or {last}"]) if others else readers[0].alone or last
     return f"These files cannot be read: {', '.join(names)}. Expected: {wanted}."
+
+
+def _companions(kinds: Sequence[Sequence[Part]], readers: Sequence[BenchmarkReader]) -> list[str]:
+    """Return, for each format to which all files could belong, what is missing."""
+    found: dict[str, None] = {}
+    for reader in readers:
+        wholes = sorted(reader.combinations, key=len)
+        fitting = (
+            [part.title for part in whole if part not in parts]
+            for parts in product(*kinds)
+            for whole in wholes
+            if set(parts) < set(whole) and len(set(parts)) == len(parts)
+        )
+        if missing := next(fitting, None):
+            found[" and ".join(missing)] = None
+    return list(found)

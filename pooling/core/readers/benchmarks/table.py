@@ -10,26 +10,41 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 from hearth.shared import delimited
 from hearth.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import HEAD_BYTES, SourceFile, lines_of
+from pooling.core.parquet import PARQUET
 from pooling.core.problems import Problems
-from pooling.core.readers.benchmarks import TABLE, BenchmarkReader, Part, captions
+from pooling.core.readers.benchmarks import HEADLESS, TABLE, BenchmarkReader, Part, captions
 from pooling.core.readers.benchmarks.joined import PLUS, Clips, Row, joined_rows
-from pooling.core.readers.benchmarks.json_lines import MAX_COLUMNS, JsonLines, json_object
+from pooling.core.readers.benchmarks.json_lines import JsonLinesFile, json_object
+from pooling.core.readers.benchmarks.objects import (
+    MAX_COLUMNS,
+    JsonArrayFile,
+    ObjectTable,
+    ParquetRows,
+    first_objects,
+)
 from pooling.core.readers.registry import Fit, Head
 from pooling.core.table import CsvTable
 
 CSV, TSV, JSONL = "csv", "tsv", "jsonl"
+JSON, PARQUET_ROWS = "json", "parquet"
 KEY, TEXT, VIDEO = "caption_id", "caption", "video_id"
 # The usual names of each column, in order of preference. They are used if a column is not selected.
 KNOWN_NAMES = {
     KEY: (KEY, "query_id", "sen_id", "sentence_id", "qid", "key", "id"),
-    TEXT: (TEXT, "sentence", "text", "query", "description"),
-    VIDEO: (VIDEO, "video", "vid", "video_name", "clip_id", "clip"),
+    TEXT: (
+        *(TEXT, "sentence", "text", "query", "description"),
+        *("enCap", "captions", "sentences", "desc"),
+    ),
+    VIDEO: (
+        *(VIDEO, "video", "vid", "video_name", "clip_id", "clip"),
+        *("videoID", "clip_name", "vid_name", "video_key", "vid_key", "image_id"),
+    ),
 }
 PREVIEW_ROWS = 5
 PREVIEW_TEXT = 200
@@ -67,16 +82,19 @@ class TableHead:
         return names
 
 
-def table_head(head: bytes) -> TableHead:
-    """Return the start of a table. If it cannot be read as a table, the result has no columns.
-
-    head: the first `HEAD_BYTES` of the file.
-    """
-    text = head.decode("utf-8", "replace").lstrip(delimited.MARK)
-    if len(head) == HEAD_BYTES:
+def table_head(head: Head) -> TableHead:
+    """Return the start of a table. If it cannot be read as a table, the result has no columns."""
+    if head.start.startswith(PARQUET):
+        return _objects_head(PARQUET_ROWS, head.rows)
+    text = head.start.decode("utf-8", "replace").lstrip(delimited.MARK)
+    is_cut = len(head.start) == HEAD_BYTES
+    begins = text.lstrip()
+    if begins.startswith("[") or (begins.startswith("{") and not is_caption_line(head.first)):
+        return _objects_head(JSON, first_objects(begins, PREVIEW_ROWS + 1))
+    if is_cut:
         text = text[: text.rfind("\n") + 1] or text  # the last line may be incomplete
-    if text.lstrip().startswith("{"):
-        return _json_head(list(lines_of(text)))
+    if begins.startswith("{"):
+        return _json_lines_head(list(lines_of(text)))
     stated, text = delimited.stated_delimiter(text)
     delimiter = stated or delimited.delimiter_of(text)
     try:
@@ -97,7 +115,10 @@ def table_head(head: bytes) -> TableHead:
 
 
 def read_table(
-    file: SourceFile, columns: Mapping[str, str], problems: Problems
+    file: SourceFile,
+    columns: Mapping[str, str],
+    problems: Problems,
+    head: TableHead | None = None,
 ) -> captions.CaptionsFile:
     """Read a table with one row for each original positive of a caption.
 
@@ -105,7 +126,8 @@ def read_table(
     without a name is found by its usual names. An id can be made of several columns, such as
     `video_id+start+end`, whose values are joined by `_`. If there is no column of ids, the key of a
     caption is made of the key of its video and its position among the captions of that video, such
-    as `v1#0`. In JSON lines, a row may name a list of videos.
+    as `v1#0`. In JSON and Parquet, a row may have a list of captions or of videos. head: how the
+    file begins, if that is known.
 
     A note warns if times such as `start` and `end` differ between the rows of a video, because the
     file may then describe clips.
@@ -115,19 +137,13 @@ def read_table(
     like one.
     """
     source = file.source
-    head = table_head(file.first_bytes())
+    head = head or table_head(Head.of(file))
     named = head.named(columns)
-    blocks = file.blocks(max_bytes=captions.MAX_BYTES)
     wanted = (KEY, TEXT, VIDEO) if KEY in named else (TEXT, VIDEO)
     parts = {column: head.parts_of(named.get(column, column), column) for column in wanted}
     names = [name for column in wanted for name in parts[column]]
     clips = Clips([name for name in head.columns if name not in names], named.get(VIDEO, VIDEO))
-    table: CsvTable | JsonLines
-    if head.format == JSONL:
-        numbers = [name for some in parts.values() if len(some) > 1 for name in some]
-        table = JsonLines(blocks, names, clips.columns, problems, numbers=numbers)
-    else:
-        table = CsvTable(blocks, names, clips.columns, delimiter=head.delimiter, problems=problems)
+    table, contents = _opened(file, head, named, parts, clips.columns, problems)
     rows: Iterable[Row] = table
     if len(names) > len(parts) or clips.columns:
         rows = joined_rows(table, parts, clips, problems, source)
@@ -143,11 +159,61 @@ def read_table(
     if not len(builder) and not problems.number:
         raise InvalidInput("the file has a header but no caption", source=source, line=1)
     return builder.finish(
-        _sha256(blocks.sha256, named),
+        _sha256(contents.sha256, named),
         (*_notes(named), *clips.notes(), *table.notes),
         sources=(source,),
         formats=(head.format,),
     )
+
+
+def open_table(
+    file: SourceFile, names: Sequence[str], optional: Sequence[str], problems: Problems
+) -> tuple[Iterable[Row], Hashed]:
+    """Return the rows of a table of any form with these columns, and what has its hash."""
+    head = table_head(Head.of(file))
+    if not set(names) <= set(head.columns):
+        missing = next(name for name in names if name not in head.columns)
+        raise InvalidInput(f"the file has no column {shown(missing)}", source=file.source, line=1)
+    return _opened(file, head, {}, {name: [name] for name in names}, optional, problems)
+
+
+def _opened(
+    file: SourceFile,
+    head: TableHead,
+    named: Mapping[str, str],
+    parts: Mapping[str, Sequence[str]],
+    times: Sequence[str],
+    problems: Problems,
+) -> tuple[CsvTable | ObjectTable, Hashed]:
+    """Return the rows of a table, and what has the hash of its content after it is read."""
+    names = [name for some in parts.values() for name in some]
+    blocks = file.blocks(max_bytes=captions.MAX_BYTES)
+    if head.format in (CSV, TSV, HEADLESS):
+        table = CsvTable(
+            *(blocks, names, times),
+            delimiter=head.delimiter,
+            problems=problems,
+            header=head.columns if head.format == HEADLESS else None,
+        )
+        return table, blocks
+    objects: JsonLinesFile | JsonArrayFile | ParquetRows = JsonLinesFile(blocks)
+    if head.format == JSON:
+        objects = JsonArrayFile(file)
+    elif head.format == PARQUET_ROWS:
+        objects = ParquetRows(file, [*names, *times])
+    joined = [name for some in parts.values() if len(some) > 1 for name in some]
+    rows = ObjectTable(
+        *(objects, file.source, names, times, problems),
+        numbers=joined,
+        text=named.get(TEXT, ""),
+        key=named.get(KEY, ""),
+    )
+    return rows, objects
+
+
+class Hashed(Protocol):
+    @property
+    def sha256(self) -> str: ...
 
 
 def _check_ids(head: TableHead, used: Sequence[str], source: str) -> None:
@@ -193,20 +259,26 @@ def _sha256(content: str, named: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps([content, dict(named)], sort_keys=True).encode()).hexdigest()
 
 
-def _json_head(lines: Sequence[str]) -> TableHead:
+def _json_lines_head(lines: Sequence[str]) -> TableHead:
     objects = []
     for line in [line for line in lines if line.strip()][: PREVIEW_ROWS + 1]:
         try:
             objects.append(json_object(line))
         except ValueError:
             break
+    return _objects_head(JSONL, objects)
+
+
+def _objects_head(format: str, objects: Sequence[Mapping[str, object]]) -> TableHead:
     columns = tuple(dict.fromkeys(name for found in objects for name in found))[:MAX_COLUMNS]
     rows = [[_shown_value(found.get(name, "")) for name in columns] for found in objects]
-    return TableHead(JSONL, "", columns, _shortened(rows))
+    return TableHead(format, "", columns, _shortened(rows))
 
 
 def _shown_value(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _shortened(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
@@ -223,28 +295,34 @@ def is_caption_line(line: str) -> bool:
         return False
     if not isinstance(found, dict):
         return False
-    return any(isinstance(found.get(name), str) for name in KNOWN_NAMES[TEXT]) or not any(
-        isinstance(value, list | dict) for value in found.values()
-    )
+    texts = [found.get(name) for name in KNOWN_NAMES[TEXT]]
+    if any(isinstance(text, str) for text in texts):
+        return True
+    if any(isinstance(text, list) and text and isinstance(text[0], str) for text in texts):
+        return any(isinstance(found.get(name), str) for name in KNOWN_NAMES[VIDEO])
+    return not any(isinstance(value, list | dict) for value in found.values())
 
 
 def _fits(head: Head) -> Fit:
     """A table has two of the usual columns. Other text is read as a table to raise its errors."""
-    if head.text.startswith("{"):
-        return Fit.LIKELY if is_caption_line(head.first) else Fit.NO
-    columns = set(table_head(head.start).columns)
+    found = table_head(head)
+    columns = set(found.columns)
     is_known = len(columns) > 1 and columns & {*KNOWN_NAMES[TEXT], *KNOWN_NAMES[VIDEO]}
-    return Fit.LIKELY if head.text and is_known else Fit.LAST
+    if found.format == JSONL:
+        return Fit.LIKELY
+    if found.format == JSON and not (is_known and columns & {*KNOWN_NAMES[TEXT]}):
+        return Fit.LAST if head.text.startswith("[") else Fit.NO
+    return Fit.LIKELY if (head.text or head.rows) and is_known else Fit.LAST
 
 
-CAPTIONS_TABLE: Final = Part(TABLE, "table of captions", _fits)
+CAPTIONS_TABLE: Final = Part(TABLE, "table of captions", _fits, has_columns=True)
 READER: Final = BenchmarkReader(
     name=TABLE,
     title="Table",
     place=1,
-    about="CSV, TSV or JSON lines, with one row for each caption and video that belong together. "
-    "The columns may have other names. The plan shows how they are read, and you can change it "
-    "there.",
+    about="CSV, TSV, JSON (lines or an array of objects) or Parquet, with one row for each caption "
+    "and video that belong together. The columns may have other names. The plan shows how they are "
+    "read, and you can change it there.",
     example="caption_id,caption,video_id",
     combinations=[[CAPTIONS_TABLE]],
     files="a table of captions",
@@ -253,6 +331,9 @@ READER: Final = BenchmarkReader(
         CSV: "table of captions (CSV)",
         TSV: "table of captions (TSV)",
         JSONL: "table of captions (JSON lines)",
+        JSON: "table of captions (JSON)",
+        PARQUET_ROWS: "table of captions (Parquet)",
+        HEADLESS: "table of captions without a header",
     },
     read=lambda files, columns, problems: read_table(files[TABLE], columns, problems),
 )

@@ -17,7 +17,7 @@ from pooling.core.keys import shown
 from pooling.core.lines import SourceFile
 from pooling.core.problems import Problems
 from pooling.core.readers.benchmarks import BenchmarkReader, Part, captions
-from pooling.core.readers.layouts import QRELS_LINE, grade_of
+from pooling.core.readers.layouts import FIVE_COLUMNS_LINE, QRELS_LINE, grade_of
 from pooling.core.readers.registry import Fit, Head
 
 _TOP = re.compile(r"<top\b[^>]*>", re.IGNORECASE)
@@ -25,18 +25,26 @@ _END = re.compile(r"</top>", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 # The words, such as `Number:`, that classic topics have after their tags.
 _LABEL = re.compile(r"^\s*(?:Number|Topic|Description)\s*:\s*", re.IGNORECASE)
+_NUMBER_AND_TEXT = re.compile(r"[0-9]+[ \t]+[^0-9\s].*")
 _SEPARATED = re.compile(r"[^\s,]+[ \t]+\S+")
-_COLUMNS = 4
+_COLUMNS = (4, 5)
+# TRECVID: <videoTopic num="1501"><textDescription text="Find shots of a sewing machine"/>.
+_XML = ("<?xml", "<!DOCTYPE", "<video")
+_NUMBERED_TAG = re.compile(r"""<(\w+)\b[^>]*?\bnum\s*=\s*["']([^"']+)["'][^>]*>""")
+_TEXT_VALUE = re.compile(r"""\btext\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 MAX_TOPIC_LINES = 1_000
 
 
 def read_trec(
     files: Mapping[str, SourceFile], _: Mapping[str, str], problems: Problems
 ) -> captions.CaptionsFile:
-    topics, qrels = files[TOPICS.name], files[QRELS.name]
+    topics, qrels = files[TOPICS.name], files.get(QRELS.name)
     builder, sha256 = parse_topics(topics, problems)
-    qrels_sha256, notes = add_qrels(qrels, builder, problems)
-    read = [(topics.source, TOPICS.name, sha256), (qrels.source, QRELS.name, qrels_sha256)]
+    read = [(topics.source, TOPICS.name, sha256)]
+    notes: list[str] = []
+    if qrels is not None:
+        qrels_sha256, notes = add_qrels(qrels, builder, problems)
+        read.append((qrels.source, QRELS.name, qrels_sha256))
     return builder.finish_files(notes, files=read)
 
 
@@ -53,7 +61,8 @@ def parse_topics(file: SourceFile, problems: Problems) -> tuple[captions.Caption
     if first is None:
         raise InvalidInput("the file has no topic", source=source, line=1)
     rest = _followed_by(first, lines)
-    topics = _blocks(rest, builder) if _TOP.match(first[1].strip()) else _rows(rest, builder)
+    form = _blocks if _TOP.match(first[1].strip()) else _rows
+    topics = (_xml_topics if first[1].lstrip().startswith(_XML) else form)(rest, builder)
     for line, key, text in topics:
         if len(builder) == captions.MAX_ROWS:
             raise InvalidInput(f"more than {captions.MAX_ROWS:,} topics", source=source, line=line)
@@ -109,6 +118,28 @@ class _Topic:
         return " ".join(html.unescape(text).split())
 
 
+def _xml_topics(
+    lines: Iterator[tuple[int, str]], builder: captions.CaptionsBuilder
+) -> Iterator[tuple[int, str, str]]:
+    """Yield the elements that have a `num`, each with the first `text` in it or after it.
+
+    The file is not parsed as XML, so that no entity of it is ever loaded.
+    """
+    key, at = "", 0
+    for line, text in lines:
+        for match in re.finditer(r"<[^>]*>", text):
+            if tag := _NUMBERED_TAG.match(match[0]):
+                if key:
+                    builder.refuse(f"topic {shown(key)} has no text", at)
+                key, at = tag[2], line
+            if key and (value := _TEXT_VALUE.search(match[0])):
+                words = " ".join(html.unescape(value[1] or value[2] or "").split())
+                yield at, key, words
+                key = ""
+    if key:
+        builder.refuse(f"topic {shown(key)} has no text", at)
+
+
 def _blocks(
     lines: Iterator[tuple[int, str]], builder: captions.CaptionsBuilder
 ) -> Iterator[tuple[int, str, str]]:
@@ -153,7 +184,7 @@ def add_qrels(
     """
     blocks, source = file.blocks(max_bytes=captions.MAX_BYTES), file.source
     seen: set[tuple[str, str]] = set()
-    others = 0
+    others = unjudged = 0
     for line, text in enumerate(blocks.text_lines(), start=1):
         values = text.split()
         if not values:
@@ -163,23 +194,30 @@ def add_qrels(
             continue
         if len(seen) == captions.MAX_ROWS:
             raise InvalidInput(f"more than {captions.MAX_ROWS:,} rows", source=source, line=line)
-        topic, _, video, relevance = values
+        topic, video, relevance = values[0], values[2], values[-1]
         seen.add((topic, video))
+        unjudged += (grade_of(relevance) or 0) < 0
         if (grade_of(relevance) or 0) > 0:
             builder.add_positive(line, topic, video, source)
         else:
             builder.add_video(line, video, source=source)
             others += 1
     note = f"Pairs with a relevance of 0 or less (only their videos are used): {others:,}."
-    return blocks.sha256, [note] if others else []
+    notes = [note] if others else []
+    if unjudged:
+        notes.append(
+            f"Pairs in the pool of the qrels that are not judged (-1): {unjudged:,}. To keep them "
+            "and the strata, import the qrels as judgments after the benchmark."
+        )
+    return blocks.sha256, notes
 
 
 def _qrels_fault(
     values: list[str], builder: captions.CaptionsBuilder, seen: set[tuple[str, str]]
 ) -> str | None:
-    if len(values) != _COLUMNS:
-        return f"the line has {len(values)} columns instead of {_COLUMNS}"
-    topic, _, video, relevance = values
+    if len(values) not in _COLUMNS:
+        return f"the line has {len(values)} columns instead of {_COLUMNS[0]}"
+    topic, video, relevance = values[0], values[2], values[-1]
     if topic not in builder:
         return f"unknown topic {shown(topic)}"
     if (topic, video) in seen:
@@ -190,16 +228,20 @@ def _qrels_fault(
 
 
 def _topics_fit(head: Head) -> Fit:
-    if head.is_alone:  # topics need qrels
-        return Fit.NO
+    """Topics alone have numbers; other lines of an id and a text are topics if qrels follow."""
     if head.text[:4].lower() == "<top":
         return Fit.SURE
-    is_line = head.first[:1] != "{" and _SEPARATED.match(head.first)
-    return Fit.POSSIBLE if is_line else Fit.NO
+    if head.text.startswith(_XML):
+        return Fit.SURE if _NUMBERED_TAG.search(head.text) else Fit.NO
+    if head.is_alone:
+        return Fit.POSSIBLE if _NUMBER_AND_TEXT.fullmatch(head.first) else Fit.NO
+    is_line = head.first[:1] not in ("{", "[") and _SEPARATED.match(head.first)
+    return Fit.POSSIBLE if is_line and not _qrels_fit(head) else Fit.NO
 
 
 def _qrels_fit(head: Head) -> Fit:
-    return Fit.SURE if QRELS_LINE.fullmatch(head.first) else Fit.NO
+    is_qrels = QRELS_LINE.fullmatch(head.first) or FIVE_COLUMNS_LINE.fullmatch(head.first)
+    return Fit.SURE if is_qrels else Fit.NO
 
 
 TOPICS: Final = Part("topics", "TREC topics", _topics_fit)
@@ -208,11 +250,12 @@ READER: Final = BenchmarkReader(
     name="trec",
     title="TREC",
     place=4,
-    about="Topics and qrels. Topics are <top> blocks, or lines with an id and a text. Pairs with a "
-    "relevance above 0 are the original positives.",
-    combinations=[[TOPICS, QRELS]],
+    about="Topics and qrels. Topics are <top> blocks, XML of TRECVID, or lines with an id and a "
+    "text. Pairs with a relevance above 0 are the original positives. Topics alone need a table of "
+    "the videos.",
+    combinations=[[TOPICS, QRELS], [TOPICS]],
     files="TREC topics with qrels",
-    alone="TREC topics and qrels",
+    alone="TREC topics, with or without qrels",
     option="topics and qrels",
     read=read_trec,
 )

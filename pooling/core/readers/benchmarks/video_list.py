@@ -58,7 +58,7 @@ def parse_video_list(file: SourceFile, problems: Problems) -> VideoList:
 
 def _fits(head: Head) -> Fit:
     is_list = head.first.lower() in HEADERS or not re.search(r"[\s,;]", head.first)
-    return Fit.POSSIBLE if head.first and head.first[0] != "{" and is_list else Fit.NO
+    return Fit.POSSIBLE if head.first and head.first[0] not in "{[<" and is_list else Fit.NO
 
 
 VIDEO_LIST: Final = Part("video-list", "list of videos", _fits)
