@@ -66,9 +66,11 @@ def read_lines(
 def _refuse_missing(
     split: VideoList | None, found: set[str], source: str, problems: Problems
 ) -> None:
-    for key, line in split.lines.items() if split else ():
+    if split is None:
+        return
+    for key, line in split.lines.items():
         if key not in found:
-            problems.add(f"video {shown(key)} is not in {source}", split and split.source, line)
+            problems.add(f"video {shown(key)} is not in {source}", split.source, line)
 
 
 def _lines(blocks: TextBlocks) -> Iterator[tuple[int, str, str]]:
