@@ -19,6 +19,7 @@ TINY = {
     "commands": "--sqlite --tiny",
     "demo_noise": "--draws 2",
     "desk": "--sqlite --tiny",
+    "estimates": "--tiny",
     "exports": "--sqlite --tiny",
     "first_frame": "--tiny",
     "judging": "--sqlite --tiny",

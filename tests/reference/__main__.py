@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hearth.shared.errors import InvalidInput
 from pooling.core.proxies.wordnet import DEBIAN
-from tests.reference import paragraphs, phrasings, proxies
+from tests.reference import estimates, paragraphs, phrasings, proxies
 from tests.reference.figures import Figure, Options
 
 Source = Callable[[Options], Iterator[Figure]]
@@ -26,6 +26,7 @@ SOURCES: dict[str, Source] = {
     "proxies": proxies.figures,
     "phrasings": phrasings.figures,
     "paragraphs": paragraphs.figures,
+    "estimates": estimates.figures,
 }
 
 
