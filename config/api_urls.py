@@ -30,6 +30,7 @@ from pooling.api import (
     webhooks,
 )
 from pooling.api import public as public_pages
+from pooling.paragraphs import api as paragraphs
 from pooling.phrasings import api as phrasings
 
 schema = SpectacularAPIView.as_view(generator_class=SharedSchemaGenerator)
@@ -46,6 +47,7 @@ judging_room = [
 
 urlpatterns = [
     *addresses("", judging_room),
+    *paragraphs.urlpatterns,
     *addresses(
         "benchmarks/<str:key>/",
         [

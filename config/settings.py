@@ -71,6 +71,7 @@ INSTALLED_APPS = [
     "hearth.operations",
     "hearth.security",
     "pooling",
+    "pooling.paragraphs",
     "pooling.phrasings",
     "annotation",
     "evaluation",

@@ -27,6 +27,7 @@ urlpatterns = [
     path("", include("evaluation.scores.urls")),
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
+    path("", include("pooling.paragraphs.urls")),
     path("", include("pooling.phrasings.urls")),
     path("", include("hearth.jobs.urls")),
     path("", include("hearth.operations.urls")),

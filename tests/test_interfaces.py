@@ -23,6 +23,7 @@ from pooling.core.pool_options import PoolRequest
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.core.run_options import ImportRun, ScoreRun
 from pooling.exports import TrainingOptions
+from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilarities
 from pooling.phrasings.services.phrasings import PhrasingsUpload
 from pooling.services.addresses import AddressesUpload
 from pooling.services.changing_benchmarks import BenchmarkFields
@@ -33,6 +34,9 @@ from pooling.services.public_pages import PublicPageFields
 # The form, the schema of the API, the command and the call of the client of each action; "" for
 # none.
 ACTIONS: dict[type, tuple[str, str, str, str]] = {
+    AddParagraphs: ("ParagraphsForm", "AddParagraphs", "add_paragraphs", ""),
+    FocusRun: ("FocusForm", "FocusRun", "focus_run", ""),
+    ImportSimilarities: ("SimilaritiesForm", "SimilaritiesUpload", "import_similarities", ""),
     AddressesUpload: ("AddressesForm", "", "", ""),
     BenchmarkFields: ("BenchmarkForm", "BenchmarkFields", "", ""),
     CampaignOptions: ("CampaignForm", "", "open_campaign", ""),

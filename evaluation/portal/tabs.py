@@ -44,7 +44,7 @@ TABS = (
         set_of(
             "benchmark-videos caption video captions-update equal-captions "
             "train-captions-upload train-captions-delete tags-upload videos-add "
-            "video-addresses-upload"
+            "video-addresses-upload paragraphs paragraphs-add similarities-upload run-focus"
         ),
     ),
     Tab(

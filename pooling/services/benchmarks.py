@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from hearth.audit.services import record
 from hearth.shared.bulk import lock_row, long_transaction
 from hearth.shared.errors import Conflict, Outdated
 from hearth.shared.progress import Progress, no_progress
-from pooling.core.import_plan import Changes
 from pooling.core.problems import Problems
 from pooling.core.readers.benchmarks import TABLE
 from pooling.core.readers.benchmarks.captions import CaptionsFile
@@ -87,7 +87,7 @@ def import_benchmark(
         _checked(again, made.sha256)
         changes = again.changes
         assert changes is not None  # noqa: S101 - the captions have been read
-        benchmark = again.stored or _create(key, details, file, changes, by)
+        benchmark = again.stored or create_benchmark(key, details, file, changes.video_keys, by)
         if again.stored and changes:
             update_captions(benchmark=benchmark, file=file, changes=changes, by=by)
         broken = attach_videos(benchmark, made.listed.videos, ready)
@@ -122,9 +122,10 @@ def _checked(made: plans.ImportPlan, accepted: str) -> CaptionsFile:
     return made.file
 
 
-def _create(
-    key: str, details: plans.Details, file: CaptionsFile, changes: Changes, by: Actor
+def create_benchmark(
+    key: str, details: plans.Details, file: CaptionsFile, videos: Sequence[str], by: Actor
 ) -> Benchmark:
+    """Store a benchmark with its captions and original positives. videos: keys by number."""
     benchmark = Benchmark(
         key=key,
         name=details.name or key,
@@ -133,7 +134,7 @@ def _create(
         equal_texts=details.equal_texts,
         captions_sha256=file.sha256,
         n_queries=len(file.query_keys),
-        n_videos=len(changes.video_keys),
+        n_videos=len(videos),
         created_by=account_of(by),
     )
     try:
@@ -141,8 +142,8 @@ def _create(
     except IntegrityError:  # another import has just stored this key
         raise Conflict(plans.taken(key)) from None
     copy_numbered(Query, benchmark, {"key": file.query_keys, "text": file.texts})
-    copy_numbered(Video, benchmark, {"key": changes.video_keys})
-    copy_positives(benchmark, file, np.arange(len(file.query_keys)), changes.video_keys)
+    copy_numbered(Video, benchmark, {"key": videos})
+    copy_positives(benchmark, file, np.arange(len(file.query_keys)), videos)
     return benchmark
 
 

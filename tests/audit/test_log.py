@@ -115,6 +115,7 @@ SERVICES = (
     "hearth.operations.housekeeping",
     "hearth.operations.moving",
     "pooling.services",
+    "pooling.paragraphs.services",
     "annotation.services",
     "annotation.questions.order.gold",
     "annotation.questions.order.study",
@@ -124,6 +125,10 @@ SERVICES = (
 )
 # Services with an actor that record nothing themselves, and why.
 NOT_RECORDED = {
+    "announced": "import_run and store_derived_run record it",
+    "create_benchmark": "import_benchmark and add_paragraphs record it",
+    "store_lists": "import_run and store_derived_run record it",
+    "focus_run": "store_derived_run records it",
     "build_pool": "_store_pool records it",
     "compute_proxy": "_store records it",
     "add_proxy": "_store records it",

@@ -22,6 +22,7 @@ TINY = {
     "estimates": "--tiny",
     "exports": "--sqlite --tiny",
     "first_frame": "--tiny",
+    "focus": "--tiny",
     "judging": "--sqlite --tiny",
     "label_noise": "--draws 2",
     "lists": "--tiny",

@@ -44,6 +44,7 @@ def poll(client: Client, job: Job, here: str = "/benchmarks/tiny/") -> Any:
 
 def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
     assert sorted(registry.job_kinds()) == [
+        "add_paragraphs",
         "agreement",
         "analyse",
         "build_pool",
@@ -55,12 +56,14 @@ def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
         "delete_run",
         "draft_labels",
         "evaluate",
+        "focus_run",
         "import_benchmark",
         "import_embeddings",
         "import_gold",
         "import_judgments",
         "import_proxy",
         "import_run",
+        "import_similarities",
         "import_tags",
         "import_train_captions",
         "open_campaign",

@@ -249,6 +249,9 @@ def test_only_uploads_receive_files() -> None:
         "public/<str:key>/runs/new/",
         "api/v1/public/<str:key>/uploads/",
         "benchmarks/<str:key>/train-captions/new/",
+        "benchmarks/<str:key>/paragraphs/new/",
+        "benchmarks/<str:key>/paragraphs/similarities/",
+        "benchmarks/<str:key>/paragraphs/focus/",
         "benchmarks/<str:key>/phrasings/new/",
         "benchmarks/<str:key>/tags/new/",
         "benchmarks/<str:key>/judgments/new/",
@@ -265,6 +268,9 @@ def test_only_uploads_receive_files() -> None:
         "api/v1/benchmarks/<str:key>/train-splits/",
         "api/v1/benchmarks/<str:key>/tags/",
         "api/v1/benchmarks/<str:key>/phrasings/",
+        "api/v1/benchmarks/<str:key>/paragraphs/",
+        "api/v1/benchmarks/<str:key>/runs/similarities/",
+        "api/v1/benchmarks/<str:key>/runs/focus/",
     }
     assert django_settings.FILE_UPLOAD_HANDLERS == ["hearth.requests.files.NoFiles"]
 

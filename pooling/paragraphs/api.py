@@ -1,0 +1,80 @@
+"""The API of paragraphs."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hearth.accounts.models import User
+from hearth.accounts.roles import is_researcher
+from hearth.jobs.api import JobSerializer
+from hearth.requests.files import receives_files
+from hearth.shared.addresses import addresses
+from hearth.shared.option_fields import serializer_of
+from hearth.shared.options import as_params
+from hearth.shared.uploads import stored_uploads
+from pooling.api.base import OfBenchmark
+from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilarities
+from pooling.policies import check_can_import_benchmark, check_can_import_run
+
+AddParagraphsSerializer = serializer_of(AddParagraphs, "AddParagraphs")
+SimilaritiesSerializer = serializer_of(ImportSimilarities, "SimilaritiesUpload")
+FocusRunSerializer = serializer_of(FocusRun, "FocusRun")
+
+
+@receives_files(is_researcher)
+class ParagraphsOf(OfBenchmark):
+    @extend_schema(request=AddParagraphsSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Add a benchmark whose captions are paragraphs of the captions of this benchmark.
+
+        The `result` of the job has `benchmark` (the key), `paragraphs`, `sentences`, `videos`,
+        `original_positives`, `created` and `videos_with_files`.
+        """
+        wanted, files = AddParagraphsSerializer.read_with_files(request.data)
+        check_can_import_benchmark(cast(User, request.user), wanted.paragraphs)
+        with stored_uploads(files) as stored:
+            params = {**as_params(wanted), **stored}
+            return self.enqueue(request, "add_paragraphs", "Paragraphs", params)
+
+
+@receives_files(is_researcher)
+class SimilaritiesOfRun(OfBenchmark):
+    @extend_schema(request=SimilaritiesSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Upload the similarities of sentences and clips, by the system of a run.
+
+        The `result` of the job has `run`, `pairs`, `sha256` and `created`.
+        """
+        check_can_import_run(request.user, self.benchmark)
+        return self.enqueue_upload(
+            request, SimilaritiesSerializer, "import_similarities", "Similarities"
+        )
+
+
+@receives_files(is_researcher)
+class RunFocus(OfBenchmark):
+    @extend_schema(request=FocusRunSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Re-rank the first videos of a run by the matching of sentences and clips.
+
+        The result is a new run. The `result` of the job has the fields of an imported run.
+        """
+        check_can_import_run(request.user, self.benchmark)
+        wanted, files = FocusRunSerializer.read_with_files(request.data)
+        with stored_uploads(files) as stored:
+            params = {**as_params(wanted), **stored}
+            return self.enqueue(request, "focus_run", f"Focus {wanted.run}", params)
+
+
+urlpatterns = addresses(
+    "benchmarks/<str:key>/",
+    [
+        ("paragraphs/", ParagraphsOf, "api-paragraphs"),
+        ("runs/similarities/", SimilaritiesOfRun, "api-similarities"),
+        ("runs/focus/", RunFocus, "api-focus"),
+    ],
+)

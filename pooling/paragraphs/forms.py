@@ -1,0 +1,18 @@
+"""The forms of actions on paragraphs."""
+
+from __future__ import annotations
+
+from hearth.shared.option_fields import OptionsForm
+from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilarities
+
+
+class ParagraphsForm(OptionsForm[AddParagraphs]):
+    action = AddParagraphs
+
+
+class SimilaritiesForm(OptionsForm[ImportSimilarities]):
+    action = ImportSimilarities
+
+
+class FocusForm(OptionsForm[FocusRun]):
+    action = FocusRun

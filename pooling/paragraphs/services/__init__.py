@@ -1,0 +1,6 @@
+"""All writes of paragraphs."""
+
+from __future__ import annotations
+
+from pooling.paragraphs.services.focusing import focus_run, import_similarities
+from pooling.paragraphs.services.joining import add_paragraphs
