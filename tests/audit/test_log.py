@@ -128,6 +128,7 @@ NOT_RECORDED = {
     "announced": "import_run and store_derived_run record it",
     "create_benchmark": "import_benchmark and add_paragraphs record it",
     "store_lists": "import_run and store_derived_run record it",
+    "add_paragraphs": "_store and _changed record it",
     "focus_run": "store_derived_run records it",
     "build_pool": "_store_pool records it",
     "compute_proxy": "_store records it",
