@@ -6,7 +6,8 @@ from collections.abc import Collection
 from typing import Final
 
 from pooling.core.lines import SourceFile
-from pooling.core.readers.benchmarks.json_lines import JsonLines
+from pooling.core.readers.benchmarks.json_lines import JsonLinesFile
+from pooling.core.readers.benchmarks.objects import ObjectTable
 from pooling.core.readers.registry import Fit, Head, Reader
 from pooling.phrasings.core.readers import (
     COLUMNS,
@@ -26,7 +27,8 @@ def _read(file: SourceFile, captions: Collection[str]) -> PhrasingFile:
     """Read JSON lines. `text` can be a list of texts. Raises `InvalidInput`."""
     problems = problems_of(file)
     blocks = file.blocks(max_bytes=MAX_BYTES)
-    lines = JsonLines(blocks, ("caption_id", "text"), COLUMNS, problems)
+    names = ("caption_id", "text")
+    lines = ObjectTable(JsonLinesFile(blocks), blocks.source, names, COLUMNS, problems)
     return PhrasingFile(checked_rows(lines, captions, problems), blocks.sha256, lines.notes)
 
 
