@@ -17,13 +17,14 @@ from pathlib import Path
 
 from hearth.shared.errors import InvalidInput
 from pooling.core.proxies.wordnet import DEBIAN
-from tests.reference import estimates, paragraphs, phrasings, proxies
+from tests.reference import estimates, fusion, paragraphs, phrasings, proxies
 from tests.reference.figures import Figure, Options
 
 Source = Callable[[Options], Iterator[Figure]]
 
 SOURCES: dict[str, Source] = {
     "proxies": proxies.figures,
+    "fusion": fusion.figures,
     "phrasings": phrasings.figures,
     "paragraphs": paragraphs.figures,
     "estimates": estimates.figures,

@@ -1,4 +1,4 @@
-"""Recall of five runs of MSR-VTT, one for each phrasing of 200 captions."""
+"""Runs of five phrasings of 200 captions of MSR-VTT, their fusion, and worked examples."""
 
 from __future__ import annotations
 
@@ -6,18 +6,34 @@ import csv
 import gzip
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
-from evaluation.core.relevance.judged import Judged
-from evaluation.core.relevance.measures import parse_measure
-from evaluation.core.relevance.scoring import score_run
-from pooling.core.ranked_lists import RankedLists
+from pooling.phrasings.core.fusion import Method, Norm, Rule, fuse, oracle
+from pooling.phrasings.core.selection import Selector, select
+from pooling.scenes.core.segmentation import segment
 from tests.reference.figures import Figure, Options, compared
+from tests.reference.fusion import lists_of, recall
 
-DEPTH = 30
-# What papers on video retrieval call R@k is C@k here.
-MEASURES = {f"R@{k}": parse_measure(f"C@{k}") for k in (1, 5, 10)}
+RUNS = ("p0", "p1", "p2", "p3", "p4")
+RULES = {
+    "CombSUM raw (mean similarity)": Rule(Method.COMBSUM, Norm.NONE),
+    "CombSUM min-max": Rule(Method.COMBSUM),
+    "CombMNZ min-max": Rule(Method.COMBMNZ),
+    "RRF k=60": Rule(Method.RRF),
+    "vote plurality": Rule(Method.PLURALITY),
+    "vote bucklin": Rule(Method.BUCKLIN),
+}
+VECTORS = np.array(
+    [[1, 0, 0], [0.96, 0.28, 0], [0.8, 0.6, 0], [0.8, 0, 0.6], [0.6, 0.64, 0.48], [0.36, 0.48, 0.8]]
+)
+SELECTED = {(Selector.FQS, 2): "afc", (Selector.FQS, 5): "afcdeb", (Selector.KDPP, 3): "afc"}
+FRAMES = np.array([[0], [0], [0], [0], [1], [1], [1], [5], [5], [5], [5], [5]])
+COSTS = {
+    1: ([4, 7], [5.222222, 0.288062, 0.232647, 0.298287, 0.349769]),
+    5: ([7], [5.222222, 0.868879, 1.163233, 1.491434, 1.748844]),
+}
 
 
 def figures(options: Options) -> Iterator[Figure]:
@@ -25,25 +41,45 @@ def figures(options: Options) -> Iterator[Figure]:
     expected = json.loads((folder / "measures.json").read_text(encoding="utf-8"))
     with gzip.open(folder / "phrasings.csv.gz", "rt", encoding="utf-8") as lines:
         own = {row["query_id"]: row["video_id"] for row in csv.DictReader(lines)}
-    for name in ("p0", "p1", "p2", "p3", "p4"):
-        with gzip.open(folder / f"{name}.run.gz", "rt", encoding="utf-8") as lines:
-            found = _recall([line.split() for line in lines], own)
-        yield from compared(f"phrasings, run {name}", expected[name], found, 1e-9)
-
-
-def _recall(lines: list[list[str]], own: dict[str, str]) -> dict[str, float]:
-    """Return the recall of a run in %. lines: caption, Q0, video, rank, score and tag."""
-    queries = {key: number for number, key in enumerate(own)}
-    videos = {key: number for number, key in enumerate({*own.values(), *(x[2] for x in lines)})}
-    ranked = np.full((len(queries), DEPTH), -1, np.int32)
-    for line in lines:
-        ranked[queries[line[0]], int(line[3]) - 1] = videos[line[2]]
-    judged = Judged.from_pairs(
-        list(range(len(own))),
-        [videos[key] for key in own.values()],
-        [1] * len(own),
-        n_queries=len(queries),
-        n_videos=len(videos),
+    runs = [_run(folder / f"{name}.run.gz") for name in RUNS]
+    keys = sorted(
+        {*own.values(), *(key for run in runs for found in run.values() for key in found)}
     )
-    scores = score_run(RankedLists.of(ranked, len(videos)), judged, MEASURES.values())
-    return {name: 100 * (scores.mean(m).value or 0) for name, m in MEASURES.items()}
+    right = [keys.index(key) for key in own.values()]
+    lists = [lists_of(run, list(own), keys) for run in runs]
+    positives = np.arange(len(right)) * len(keys) + np.array(right)
+    ranked = {
+        **dict(zip(RUNS, lists, strict=True)),
+        **{name: fuse(lists, rule) for name, rule in RULES.items()},
+        "vote plurality, p0-p2": fuse(lists[:3], RULES["vote plurality"]),
+        "oracle": oracle(lists, positives),
+    }
+    for name, found in ranked.items():
+        yield from compared(f"phrasings, {name}", expected[name], recall(found, right), 1e-9)
+    yield from _selection()
+    yield from _segmentation()
+
+
+def _run(path: Path) -> dict[str, dict[str, float]]:
+    """Return the scores of a TREC run."""
+    run: dict[str, dict[str, float]] = {}
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            query, _, video, _, score, _ = line.split()
+            run.setdefault(query, {})[video] = float(score)
+    return run
+
+
+def _selection() -> Iterator[Figure]:
+    for (selector, count), expected in SELECTED.items():
+        found = "".join("abcdef"[number] for number in select(VECTORS, count, selector))
+        yield Figure("phrasings, selection", f"{selector}, {count} asked for", expected, found)
+
+
+def _segmentation() -> Iterator[Figure]:
+    for steady, (changes, costs) in COSTS.items():
+        found = segment(FRAMES, 4, steady)
+        source = f"scenes, worked example with vmax {steady}"
+        yield Figure(source, "change points", changes, list(found.changes))
+        for number, (cost, value) in enumerate(zip(costs, found.costs, strict=True)):
+            yield Figure(source, f"cost of {number}", cost, value, 5e-7)

@@ -1,0 +1,1 @@
+"""Scenes: the parts of a video between cuts."""
