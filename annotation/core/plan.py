@@ -144,6 +144,36 @@ class _Grouped:
         return positions
 
 
+class GroupQueue:
+    """The positions of tasks in groups. The tasks of a group follow each other by their places.
+
+    The groups are shuffled. Those of a lower tier come first, and the tier of a group is the lowest
+    of its tasks. units: int64 [n], the tasks. groups, places, tiers: int64 [n] each.
+    """
+
+    def __init__(
+        self,
+        units: Int64Array,
+        groups: Int64Array,
+        places: Int64Array,
+        tiers: Int64Array,
+        seed: int,
+    ) -> None:
+        codes, group_of = np.unique(groups, return_inverse=True)
+        lowest = np.full(len(codes), np.iinfo(np.int64).max)
+        np.minimum.at(lowest, group_of, tiers)
+        drawn = mix(codes, seed + 1)
+        order = np.lexsort((places, group_of, drawn[group_of], lowest[group_of]))
+        by_unit = np.argsort(units)
+        positions = np.empty(len(units), np.int64)
+        positions[order] = np.arange(len(units))
+        self._units, self._positions = units[by_unit], positions[by_unit]
+
+    def positions(self, codes: Int64Array, tiers: Int64Array) -> Int64Array:
+        """Return the positions of tasks, int64 [n]. Their tiers are known."""
+        return self._positions[np.searchsorted(self._units, codes)]
+
+
 def _spread(captions: Int64Array) -> Int64Array:
     """Return an order of blocks in which blocks of the same caption are apart, int64 [n_blocks].
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation.enums import AssignmentState
 from annotation.models import Annotator, Assignment, Campaign, JudgmentTask, Membership
+from annotation.selectors.groups import is_by_paragraph
 from annotation.services.members import (
     check_can_claim,
     join_campaign,
@@ -43,6 +44,8 @@ CURSOR_FOR = datetime.timedelta(minutes=10)
 Shown: TypeAlias = tuple[str, ...]
 # What a claim stores about the member's queue.
 QUEUE_COLUMNS = ("gold_owed", "last_caption", "next_task", "cursor", "cursor_until")
+# The position of a task, and what its group shares: a paragraph and a video.
+GROUP = ("position", "pair__query__of_paragraph__part_of", "pair__video")
 # The relations of the task of a gold item that annotators see.
 GOLD = ("gold__query", "gold__video")
 
@@ -150,7 +153,9 @@ def claim_assignments(
         with transaction.atomic():
             fresh = _lease_next(campaign, membership, 1, waits=True)
     CLAIMS.inc(len(fresh))
-    found = (held + fresh)[:count]
+    found = held + fresh
+    if not is_by_paragraph(campaign):
+        found = found[:count]
     if campaign.question_kind.prefetched:
         prefetch_related_objects(found, *campaign.question_kind.prefetched)
     return found
@@ -165,9 +170,7 @@ def release_assignments(
     With `assignment_id`, only the task of this assignment is released, and the annotator does not
     get it again.
     """
-    held = Assignment.objects.filter(
-        annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD
-    )
+    held = _held_by(annotator, campaign)
     if assignment_id is None:
         return release_leases(leases_of(held), AssignmentState.EXPIRED)
     return release_leases(leases_of(held.filter(pk=assignment_id)), AssignmentState.RELEASED)
@@ -183,9 +186,20 @@ def expire_leases(*, limit: int = 1000) -> int:
     return expired
 
 
+def _held_by(annotator: Annotator, campaign: Campaign) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(
+        annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD
+    )
+
+
 def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:
     """Return the annotator's assignments after renewing their leases."""
     of_member = {"annotator": annotator.pk, "campaign": campaign.pk}
+    if is_by_paragraph(campaign):
+        held = _held_by(annotator, campaign)
+        if not held.update(lease_expires_at=lease_end(held.count())):
+            return []
+        return _renewed_leases(campaign.question_kind.shown).all(**of_member)
     leases = _renewed_leases(campaign.question_kind.shown)
     return leases.all(**of_member) if _renew.update(**of_member) else []
 
@@ -219,6 +233,8 @@ def _next_with_gold(
     new = _next_tasks(campaign, membership, count, waits=waits, without=pairs)
     if not lock_if_active(membership):
         return []
+    if is_by_paragraph(campaign):
+        count += 2 * len(new)  # room for the whole group and the gold in it
     again = put_together_again(came_back, pairs, membership, new)[:count]
     return again + mixed_with_gold(campaign, membership, new, count - len(again), after=again)
 
@@ -236,6 +252,8 @@ def _next_tasks(
     If `waits` is True, wait for the lock of the first open task, and return only that task.
     without: the primary keys of tasks that are left out.
     """
+    if is_by_paragraph(campaign):
+        return _next_group(campaign, membership, without) if count > 0 else []
     if waits:
         return list(_open_tasks_of(campaign, membership, skip_locked=False)[:1])
     if membership.cursor_until < timezone.now():
@@ -249,6 +267,27 @@ def _next_tasks(
     if found:
         membership.cursor = found[0].position
     return found
+
+
+def _next_group(
+    campaign: Campaign, membership: Membership, without: Collection[int]
+) -> list[JudgmentTask]:
+    """Lock and return all open tasks of the first paragraph and video that has any.
+
+    The tasks are found without a lock, and locked in the order of their positions, so that two
+    claims neither share a group nor deadlock. If another claim has taken the group in the meantime,
+    the next one is searched.
+    """
+    open_tasks = untouched_tasks(campaign, membership.annotator).filter(seats_open__gt=0)
+    open_tasks = open_tasks.exclude(pk__in=without).order_by("position")
+    position = -1
+    while found := open_tasks.filter(position__gt=position).values_list(*GROUP).first():
+        position, paragraph, video = found
+        of_group = {GROUP[1]: paragraph, GROUP[2]: video}
+        tasks = _open_tasks_of(campaign, membership, skip_locked=False).filter(**of_group)
+        if locked := list(tasks.exclude(pk__in=without)):
+            return locked
+    return []
 
 
 def _find(
@@ -333,14 +372,15 @@ def _lease(tasks: list[JudgmentTask], membership: Membership) -> list[Assignment
 
 def _store_leases(leased: list[Assignment], membership: Membership) -> None:
     """Store the assignments, and update the seats of their tasks and the member's queue."""
+    end = lease_end(len(leased))
     # The row is unique per annotator and task, so an expired assignment is used again.
     for assignment in [assignment for assignment in leased if assignment.pk]:
         Assignment.objects.filter(pk=assignment.pk).update(
-            state=assignment.state, slot=assignment.slot, lease_expires_at=lease_end()
+            state=assignment.state, slot=assignment.slot, lease_expires_at=end
         )
     new = [assignment for assignment in leased if not assignment.pk]
     for assignment in new:
-        assignment.lease_expires_at = lease_end()
+        assignment.lease_expires_at = end
     Assignment.objects.bulk_create(new)
     with_slot = [assignment.task_id for assignment in leased if assignment.slot is not None]
     membership.last_caption = caption_of(leased[-1].task)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.plan import LabelPlan, Queue, count_plan
+from annotation.core.plan import GroupQueue, LabelPlan, Queue, count_plan
 from annotation.enums import AnnotationAct, Order, Priority, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.policies import check_can_lead
+from annotation.selectors.groups import BY_PARAGRAPH, Groups, groups_of
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import NewTasks, new_task_parts
 from annotation.services.gold import add_gold_tasks
@@ -83,11 +84,14 @@ def open_campaign(
             seed=seed,
             guideline=latest_guideline(benchmark),
             n_tasks=len(tasks),
-            plan=count_plan((plan.labels.labels(part["unit"]), part["n_pairs"]) for part in tasks),
+            plan=count_plan((plan.labels_of(part["unit"]), part["n_pairs"]) for part in tasks),
             created_by=account_of(by),
             proxy=by_proxy,
             **policy.columns(),
         )
+        if plan.groups is not None:
+            campaign.options = {**campaign.options, BY_PARAGRAPH: True}
+            campaign.save(update_fields=["options"])
         copy_parts(JudgmentTask, _columns(campaign, tasks, plan))
         if policy.gold_share and not add_gold_tasks(campaign):
             raise InvalidInput(f"{benchmark.key} has no control pairs. Import control pairs first.")
@@ -97,11 +101,21 @@ def open_campaign(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    queue: Queue
+    """groups: which tasks are judged together and get an extra label together; None for none."""
+
+    queue: Queue | GroupQueue
     labels: LabelPlan
+    groups: Groups | None = None
+
+    def labels_of(self, units: Int64Array) -> npt.NDArray[np.int16]:
+        """Return the planned number of labels of each task, int16 [n]."""
+        return self.labels.labels(units if self.groups is None else self.groups.codes(units))
 
 
 def _plan(tasks: Spool, benchmark: Benchmark, policy: Policy, seed: int) -> _Plan:
+    if (groups := groups_of(benchmark)) is not None:
+        return _plan_of_groups(tasks, groups, policy, seed)
+
     def units() -> Iterator[Int64Array]:
         return (part["unit"] for part in tasks)
 
@@ -113,6 +127,19 @@ def _plan(tasks: Spool, benchmark: Benchmark, policy: Policy, seed: int) -> _Pla
             grouped=policy.order == Order.GROUPED,
         ),
         policy.label_plan(units, len(tasks), seed),
+    )
+
+
+def _plan_of_groups(tasks: Spool, groups: Groups, policy: Policy, seed: int) -> _Plan:
+    """Plan tasks in groups. Whole groups get an extra label."""
+    units = np.concatenate([part["unit"] for part in tasks])
+    tiers = np.concatenate([part["tier"].astype(np.int64) for part in tasks])
+    codes = groups.codes(units)
+    drawn = np.unique(codes)
+    return _Plan(
+        GroupQueue(units, codes, groups.places_of(units), tiers, seed),
+        policy.label_plan(lambda: iter([drawn]), len(drawn), seed),
+        groups,
     )
 
 
@@ -166,7 +193,7 @@ def _columns(campaign: Campaign, tasks: Spool, plan: _Plan) -> Iterator[dict[str
     is_broken = _broken_videos(benchmark)
     states = np.array([TaskState.OPEN.value, TaskState.UNPLAYABLE.value], object)
     for part in tasks:
-        units, labels = part["unit"], plan.labels.labels(part["unit"])
+        units, labels = part["unit"], plan.labels_of(part["unit"])
         broken = is_broken[benchmark.pair_space.videos(units)]
         yield {
             "campaign_id": campaign.pk,

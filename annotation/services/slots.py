@@ -32,6 +32,7 @@ from hearth.shared.bulk import Among, read_columns
 from hearth.shared.prepared import Given, Prepared
 
 LEASE = datetime.timedelta(minutes=30)
+TASKS_PER_LEASE = 10
 TASK_STATES = {
     State.PENDING: TaskState.OPEN,
     State.RESOLVED: TaskState.RESOLVED,
@@ -242,5 +243,6 @@ def lowest_free(slots: Iterable[int | None]) -> int:
     return next(slot for slot in range(len(used) + 1) if slot not in used)
 
 
-def lease_end() -> CombinedExpression:
-    return Now() + Value(LEASE)
+def lease_end(tasks: int = 1) -> CombinedExpression:
+    """Return the end of a lease. A group of more than ten tasks is held longer."""
+    return Now() + Value(LEASE * max(1, -(-tasks // TASKS_PER_LEASE)))

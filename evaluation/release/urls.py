@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.release.views import confirmations, diffs, label_sets
+from evaluation.release.views import confirmations, diffs, label_sets, paragraphs
 from hearth.shared.addresses import addresses
 
 urlpatterns = [
@@ -10,6 +10,7 @@ urlpatterns = [
         "benchmarks/<str:key>/",
         [
             ("runs/<int:pk>/confirm/", confirmations.run_confirm),
+            ("paragraphs/outcomes/", paragraphs.paragraphs_outcomes),
             ("labels/publish/", label_sets.labels_publish),
             ("labels/draft/", label_sets.draft_make),
             ("labels/compare/", diffs.label_set_compare),
