@@ -9,6 +9,7 @@ from evaluation.lab.analyses.bootstrap import BOOTSTRAP
 from evaluation.lab.analyses.bounds import BOUNDS
 from evaluation.lab.analyses.coverage import COVERAGE
 from evaluation.lab.analyses.equal_captions import EQUAL_CAPTIONS
+from evaluation.lab.analyses.find_and_focus import FIND_AND_FOCUS
 from evaluation.lab.analyses.history import HISTORY
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.label_noise import LABEL_NOISE
@@ -40,6 +41,7 @@ from hearth.shared.errors import InvalidInput
 SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
     "Comparing systems": (OVERLAP, LENGTH),
+    "Paragraphs": (FIND_AND_FOCUS,),
     "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),
     "Reliability of the labels": (
         LABELS,
