@@ -128,7 +128,11 @@ def run_imported(job: Job, made: dict[str, Any]) -> Outcome:
     # Results that older versions stored have no direction.
     direction = Direction(made.get("direction", Direction.TEXT_TO_VIDEO))
     size = f"{counted(made['queries'], direction.row)} with a list, depth {made['depth']}"
-    also = [f"The run {made['also']['run']} is stored, too."] if "also" in made else []
+    also: list[str] = []
+    other = made
+    while "also" in other:
+        other = other["also"]
+        also.append(f"The run {other['run']} is stored, too.")
     return Outcome(
         text=format_html(text, made["run"], size, short_sha(made["sha256"])),
         url=_url_of_run(job, made),

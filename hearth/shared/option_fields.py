@@ -43,7 +43,7 @@ def _readable(declared: Declared) -> list[Any]:
 
     def check(file: UploadedFile[Any]) -> None:
         try:
-            check_is_readable(file, declared.option.expected)
+            check_is_readable(file, declared.option.expected, declared.option.besides)
         except InvalidInput as error:
             raise forms.ValidationError(str(error)) from None
 

@@ -99,7 +99,8 @@ class Option:
     part_of: for a share that people state as a number of the last answers, the option with the
     number of these answers; commands read both from a text such as 18/20. is_alternative: whether
     commands need exactly one of all such options. attrs: attributes of the form field. expected: a
-    noun phrase for the content of a file, for the error about a file of another type. suggested:
+    noun phrase for the content of a file, for the error about a file of another type. besides: a
+    type of binary files that is accepted, too. suggested:
     what pages show at first, if it is not the default. in_commands: False for an option that
     commands do not have.
     """
@@ -122,6 +123,7 @@ class Option:
     part_of: str = ""
     is_alternative: bool = False
     expected: str = ""
+    besides: str = ""
     suggested: Any = None
     in_commands: bool = True
     attrs: Mapping[str, Any] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+from hearth.shared.filetypes import ZIP
 from hearth.shared.options import DEPTH_MAX, NAME_LENGTH, Option
 from pooling.core.direction import IMPORT_CHOICES, ONE_DIRECTION, Direction
 from pooling.core.lines import SourceFile
@@ -13,14 +14,15 @@ from pooling.core.readers.registry import AUTO
 from pooling.core.readers.runs import RUNS
 
 FORMATS: Final = RUNS.choices()  # of the schema of the API
-FILE = Option(expected=f"A run ({RUNS.listed()})", positional=True)
+FILE = Option(expected=f"A run ({RUNS.listed()})", besides=ZIP, positional=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRun:
     """A file with the ranked lists of a system.
 
-    file: One or several files. A text file can be compressed with gzip.
+    file: One or several files, or a zip archive of several. A text file can be compressed with
+        gzip.
     system: The retrieval model that produced the run.
     name: Needed only if the system has several runs; by default, the name of the system.
     direction: What the ranked lists contain. A matrix contains both directions.

@@ -15,8 +15,11 @@ from hearth.shared.progress import Progress
 from pooling.core.direction import Direction
 from pooling.core.lines import SourceFile, sha256_of_file
 from pooling.core.ordering import RunData
+from pooling.core.readers.registry import AUTO
 from pooling.core.readers.runs import RUNS, read_run
+from pooling.core.readers.runs.npz import is_npz
 from pooling.core.whole_matrix import WholeMatrix, new_whole_matrix
+from pooling.core.zipped import is_zip, member_names, unpacked
 from pooling.models import Benchmark, matrix_storage
 from pooling.selectors import arrays
 
@@ -96,6 +99,20 @@ def reading_run(
             places=None if keys is None else arrays.places_in_file(benchmark, keys),
         )
         yield ReadRun(data, whole, benchmark.captions_sha256)
+
+
+@contextmanager
+def files_of_runs(file: SourceFile, format: str) -> Iterator[list[tuple[str, SourceFile]]]:
+    """Yield the files of an archive of runs, each with its name, or the file itself without one.
+
+    An archive in which all files are matrices, and one of them has a known name, is one .npz file.
+    """
+    is_archive = format == AUTO and is_zip(file)
+    if not is_archive or is_npz(member_names(file)):
+        yield [("", file)]
+        return
+    with unpacked(file) as members:
+        yield [(member.name, member.file) for member in members]
 
 
 def _positives_by_query(benchmark: Benchmark) -> dict[int, set[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -29,7 +29,7 @@ from pooling.models import Benchmark, RankedList, Run, System
 from pooling.moments.storing import store_moments
 from pooling.policies import check_can_import_run
 from pooling.services.names import check_name, free_name
-from pooling.services.reading_runs import ReadRun, reading_run
+from pooling.services.reading_runs import ReadRun, files_of_runs, reading_run
 from pooling.signals import run_imported
 
 # Lists are stored in parts of about this number of predictions, to save memory.
@@ -40,7 +40,7 @@ class RunReport(TypedDict):
     """An imported run in the result of a job and in the output of `--json`.
 
     queries: the number of captions (or videos) with a list. also: the run of the other direction
-    from the same matrix, if both were imported.
+    from the same matrix, if both were imported, or the next run of an archive.
     """
 
     run: str
@@ -59,7 +59,7 @@ class ImportedRun:
 
     notes: sentences about a run that was already stored under another name or for another system.
     `jobs` are the queued jobs that score a new run. `also` is the run from video to text
-    if both directions of a matrix were imported.
+    if both directions of a matrix were imported, or the next run of an archive.
     """
 
     run: Run
@@ -70,7 +70,7 @@ class ImportedRun:
 
     @property
     def all_jobs(self) -> tuple[Job, ...]:
-        return self.jobs + (self.also.jobs if self.also else ())
+        return self.jobs + (self.also.all_jobs if self.also else ())
 
     def report(self) -> RunReport:
         withdrawn = ["this run is withdrawn; restore it on its page"]
@@ -113,7 +113,9 @@ def import_run(
     sent in the transaction that stores a new run.
 
     direction: a `Direction`, or `BOTH` for both runs of a matrix. The run from video to text is
-    then called `NAME (video-to-text)`. keys: a JSON file with the keys of the rows and columns of a
+    then called `NAME (video-to-text)`. A zip archive contains a run in each file, which is called
+    `NAME FILE`; all of them are stored or none. keys: a JSON file with the keys of the rows and
+    columns of a
     matrix, in the form that `export_proxy` writes; by default, both are in the order of their
     numbers.
 
@@ -123,41 +125,49 @@ def import_run(
     """
     check_can_import_run(by, benchmark)
     directions = Direction.named(direction)
-    names = [
-        check_run_options(system, name, depth, found, is_both=len(directions) > 1)
-        for found in directions
-    ]
-    reader = RUNS.choose(SourceFile.at(path, source), format)
-    if len(directions) > 1 and not reader.is_matrix:
-        raise InvalidInput(
-            "only a .npy matrix contains a run of each direction; choose one direction",
-            source=source or str(path),
-        )
     with ExitStack() as files:
-        read = [
-            files.enter_context(
-                reading_run(
-                    benchmark,
-                    path,
-                    direction=found,
-                    format=reader.name,
-                    depth=depth,
-                    source=source,
-                    keys=keys,
-                    progress=progress,
+        parts = files.enter_context(files_of_runs(SourceFile.at(path, source), format))
+        read: list[tuple[ReadRun, str]] = []
+        for member, file in parts:
+            wanted = f"{name or system} {member}" if member else name
+            read += [
+                (
+                    files.enter_context(
+                        reading_run(
+                            *(benchmark, file.path),
+                            direction=found,
+                            format=_format(file, format, directions),
+                            depth=depth,
+                            source=file.source,
+                            keys=keys,
+                            progress=progress,
+                        )
+                    ),
+                    check_run_options(
+                        system, wanted, depth, found, is_both=len(directions) > 1 or bool(member)
+                    ),
                 )
-            )
-            for found in directions
-        ]
+                for found in directions
+            ]
         progress(0, None, "storing the run")
         with long_transaction():
             lock_row(benchmark)
-            imported = [
-                _import(benchmark, part, system, wanted, depth, by)
-                for part, wanted in zip(read, names, strict=True)
-            ]
-    first, *rest = imported
-    return replace(first, also=rest[0]) if rest else first
+            imported = [_import(benchmark, part, system, n, depth, by) for part, n in read]
+    *before, last = imported
+    for run in reversed(before):
+        last = replace(run, also=last)
+    return last
+
+
+def _format(file: SourceFile, format: str, directions: Sequence[Direction]) -> str:
+    """Return the format of a file, which must contain all directions."""
+    reader = RUNS.choose(file, format)
+    if len(directions) > 1 and not reader.is_matrix:
+        raise InvalidInput(
+            "only a .npy matrix contains a run of each direction; choose one direction",
+            source=file.source,
+        )
+    return reader.name
 
 
 def _import(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +185,23 @@ def test_an_exported_matrix_has_captions_in_rows(benchmark: Benchmark, tmp_path:
     lists = import_run(benchmark=benchmark, path=other, system="L").run
     with pytest.raises(CommandError, match="has ranked lists only, and no whole matrix"):
         call_command("export_run", "tiny", lists.name, "--format", "npy", "--output", str(path))
+
+
+def test_an_archive_has_a_run_in_each_file_or_none(benchmark: Benchmark, tmp_path: Path) -> None:
+    path = tmp_path / "runs.zip"
+    lines = "c0 Q0 v0 1 2.0 x\nc1 Q0 v1 1 1.0 x\n"
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("runs/one.run", lines)
+        made.writestr("__MACOSX/._one.run", "x")
+        made.writestr("runs/two.json", '{"c0": ["v1"], "c1": ["v0"]}')
+    done = import_run(benchmark=benchmark, path=path, system="s")
+    assert [done.run.name, done.also and done.also.run.name] == ["s one", "s two"]
+    assert (done.run.format, done.report()["also"]["run"]) == ("trec", "s two")
+
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("three.run", lines.replace("v1", "v0"))
+        made.writestr("four.run", "c9 Q0 v0 1 2.0 x\n")
+    with pytest.raises(InvalidInput) as error:
+        import_run(benchmark=benchmark, path=path, system="t")
+    assert str(error.value) == f"{path}: four.run, line 1: unknown caption 'c9'"
+    assert not Run.objects.filter(system__key="t").exists()

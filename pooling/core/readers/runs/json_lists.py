@@ -89,6 +89,22 @@ class JsonReader:
         self._source = ""
 
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
+        members = JsonMembers(blocks, most=len(self._queries) + len(self._videos))
+        return self._read(self._lists(members), blocks, depth, "json")
+
+    def read_lists(
+        self,
+        rows: Iterable[tuple[str, object]],
+        blocks: TextBlocks,
+        depth: int | None,
+        format: str,
+    ) -> RunData:
+        """Read lists of another format, in the form of the first layout: a key and its list."""
+        return self._read(self._keyed_lists(rows), blocks, depth, format)
+
+    def _read(
+        self, lists: Iterable[_List], blocks: TextBlocks, depth: int | None, format: str
+    ) -> RunData:
         self._source = blocks.source
         self._problems = Problems(self._source)
         builder = ListBuilder(
@@ -99,14 +115,13 @@ class JsonReader:
             problems=self._problems,
             direction=self._direction,
         )
-        members = JsonMembers(blocks, most=len(self._queries) + len(self._videos))
         try:
-            for part in self._parts(self._lists(members)):
+            for part in self._parts(lists):
                 builder.add(part)
         except InvalidInput as error:  # the rest of the file cannot be read
             raise self._problems.joined(error) from None
         self._problems.check()
-        return builder.finish(sha256=blocks.sha256, format="json")
+        return builder.finish(sha256=blocks.sha256, format=format)
 
     def _parts(self, lists: Iterable[_List]) -> Iterator[Predictions]:
         """Yield the predictions of some lists at a time."""

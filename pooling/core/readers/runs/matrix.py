@@ -20,7 +20,7 @@ from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.direction import Direction
 from pooling.core.keys import shown
-from pooling.core.lines import Progress, open_binary, sha256_of_file
+from pooling.core.lines import Progress, SourceFile, open_binary, sha256_of_file
 from pooling.core.ordering import RunData
 from pooling.core.readers.registry import Fit
 from pooling.core.readers.runs import RunOf, RunReader
@@ -38,6 +38,7 @@ _LENGTH_BYTES = {b"\x01\0": 2, b"\x02\0": 4, b"\x03\0": 4}
 _DTYPES = frozenset(order + kind + size for order in "<>" for kind in "fiu" for size in "248") | {
     "|i1",
     "|u1",
+    "|b1",
 }
 _ROWS = Direction.TEXT_TO_VIDEO
 
@@ -113,7 +114,7 @@ class MatrixReader:
         the file size does not fit the shape, or if a score is NaN or infinite.
         """
         direction, whole = self._of.direction, self._of.whole
-        header, size = self._header(path)
+        header, size = self.header(path)
         grid = self._grid(path, header).facing(direction)
         keys = (self._query_keys, self._video_keys)
         keys = keys if direction is _ROWS else keys[::-1]
@@ -259,7 +260,7 @@ class MatrixReader:
             ]
         return []
 
-    def _header(self, path: Path) -> tuple[_Header, int]:
+    def header(self, path: Path, *, any_shape: bool = False) -> tuple[_Header, int]:
         """Return the checked header and the size of the file."""
         with open_binary(path, self._source) as file:
             start = file.read(8)
@@ -278,13 +279,13 @@ class MatrixReader:
             size = file.seek(0, 2)
         if len(text) < length:
             self._refuse("the file ends within its header")
-        header = self._parsed(text, data_start)
+        header = self._parsed(text, data_start, any_shape=any_shape)
         expected = data_start + math.prod(header.shape) * header.dtype.itemsize
         if size != expected:
             self._refuse(f"the file has {size:,} bytes, but its header requires {expected:,}")
         return header, size
 
-    def _parsed(self, text: bytes, data_start: int) -> _Header:
+    def _parsed(self, text: bytes, data_start: int, *, any_shape: bool) -> _Header:
         try:
             fields = ast.literal_eval(text.decode("latin-1").strip())
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
@@ -299,8 +300,12 @@ class MatrixReader:
             )
         if not isinstance(fortran, bool) or not isinstance(shape, tuple):
             self._refuse("the .npy header cannot be read")
-        self._check_shape(shape)
-        if len(shape) == 3 and fortran:
+        if any_shape:
+            if not shape or not all(type(n) is int and n > 0 for n in shape):
+                self._refuse("the array is empty")
+        else:
+            self._check_shape(shape)
+        if len(shape) == 3 and fortran and not any_shape:
             self._refuse("a matrix with three dimensions must be in C order")
         return _Header(np.dtype(descr), "F" if fortran else "C", shape, data_start)
 
@@ -314,6 +319,13 @@ class MatrixReader:
 
     def _refuse(self, reason: str) -> NoReturn:
         raise InvalidInput(reason, source=self._source)
+
+
+def checked_array(file: SourceFile) -> npt.NDArray[Any]:
+    """Map a .npy file of numbers. Raises `InvalidInput` if it is none, or has objects."""
+    reader = MatrixReader(RunOf(query_numbers={}, video_numbers={}), file.source)
+    header, _ = reader.header(file.path, any_shape=True)
+    return np.memmap(file.path, header.dtype, "r", header.data_start, header.shape, header.order)
 
 
 def _bands(n_rows: int, n_items: int) -> Iterator[slice]:
