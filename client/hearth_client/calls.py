@@ -30,10 +30,10 @@ class Calls:
     ) -> Json:
         raise NotImplementedError
 
-    def begin_upload(self, file: File, *, system: str, name: str = '', direction: Literal['text-to-video', 'video-to-text', 'both'] = 'text-to-video', keys: File | None = None, format: Literal['auto', 'trec', 'json', 'npy', 'tvr', 'tvr-svmr', 'tvr-vr', 'windows', 'segments', 'moments'] = 'auto', depth: int | None = None, on_bytes: OnBytes = ignore, for_scoring: bool = False) -> Json:
+    def begin_upload(self, file: File, *, system: str, name: str = '', direction: Literal['text-to-video', 'video-to-text', 'both'] = 'text-to-video', keys: File | None = None, format: Literal['auto', 'trec', 'json', 'npy', 'scores', 'mteb', 'avs', 'npz', 'tvr', 'tvr-svmr', 'tvr-vr', 'windows', 'segments', 'moments'] = 'auto', depth: int | None = None, on_bytes: OnBytes = ignore, for_scoring: bool = False) -> Json:
         """Send the file of a run, and return the job that checks and stores it.
 
-        file: Files. One or several files. A text file can be compressed with gzip.
+        file: Files. One or several files, or a zip archive of several. A text file can be compressed with gzip.
         system: System. The retrieval model that produced the run.
         name: Name of the run. Needed only if the system has several runs; by default, the name of the system.
         direction: Direction. What the ranked lists contain. A matrix contains both directions.
