@@ -6,6 +6,7 @@ are limited.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import http.client
@@ -33,6 +34,7 @@ class Network:
 
 
 NETWORK = Network()
+STANDARD = "whsec_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,22 @@ def signature(secret: str, seconds: int, body: str) -> str:
     """Return the header `Hearth-Signature`: the time, and an HMAC-SHA256 of time and body."""
     signed = f"{seconds}.{body}".encode()
     return f"t={seconds},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+
+
+def standard_headers(secret: str, key: str, seconds: int, body: str) -> dict[str, str]:
+    """Return the headers of Standard Webhooks 1.0.0: HMAC-SHA256 of id, time and body, in base64.
+
+    The key is what follows `whsec_` in the secret, in base64. A secret of an earlier version has no
+    such prefix and is the key itself.
+    """
+    code = secret.removeprefix(STANDARD)
+    signing = base64.b64decode(code) if code != secret else secret.encode()
+    signed = hmac.new(signing, f"{key}.{seconds}.{body}".encode(), hashlib.sha256).digest()
+    return {
+        "webhook-id": key,
+        "webhook-timestamp": str(seconds),
+        "webhook-signature": f"v1,{base64.b64encode(signed).decode()}",
+    }
 
 
 def send(url: str, body: str, headers: dict[str, str], network: Network = NETWORK) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import secrets
 import time
@@ -23,12 +24,19 @@ from hearth.webhooks.acts import WebhookAct
 from hearth.webhooks.addresses import check_url
 from hearth.webhooks.models import URL_LENGTH, Delivery, DeliveryState, Event, Webhook
 from hearth.webhooks.policies import check_can_manage_webhooks
-from hearth.webhooks.sending import NETWORK, Answer, Network, send, signature
+from hearth.webhooks.sending import (
+    NETWORK,
+    Answer,
+    Network,
+    send,
+    signature,
+    standard_headers,
+)
 
 # Named instead of imported, because the tasks call these services.
 DELIVER = "hearth.webhooks.tasks.deliver_task"
 WEBHOOKS_MAX = 20
-PREFIX = "hearth_webhook_"
+PREFIX = "whsec_"  # of Standard Webhooks; earlier secrets begin with hearth_webhook_
 # No attempt takes longer than this. After this time, the worker of the attempt must have died, and
 # the delivery is due again.
 LEASE = timedelta(minutes=2)
@@ -67,7 +75,7 @@ def create_webhook(
         )
     if Webhook.objects.filter(benchmark_key=benchmark_key).count() >= WEBHOOKS_MAX:
         raise Conflict(f"The benchmark has {WEBHOOKS_MAX} webhooks. Delete one first.")
-    secret = PREFIX + secrets.token_urlsafe(32)
+    secret = PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
     try:
         with transaction.atomic():
             webhook = Webhook.objects.create(
@@ -157,12 +165,14 @@ def old_deliveries() -> QuerySet[Delivery]:
 
 def _attempt(delivery: Delivery, network: Network) -> Answer:
     now = int(time.time())
+    secret = decrypt(delivery.webhook.secret)
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Hearth",
         "Hearth-Event": delivery.event,
         "Hearth-Delivery": str(delivery.pk),
-        "Hearth-Signature": signature(decrypt(delivery.webhook.secret), now, delivery.body),
+        "Hearth-Signature": signature(secret, now, delivery.body),
+        **standard_headers(secret, str(delivery.pk), now, delivery.body),
     }
     try:
         return send(delivery.webhook.url, delivery.body, headers, network)

@@ -85,7 +85,9 @@ class Webhooks(OfWebhooks, generics.ListAPIView[Webhook]):
 
         Each event is sent as JSON by POST. `Hearth-Signature` is `t=SECONDS,v1=HEX`, with the
         HMAC-SHA256 of `SECONDS.BODY` and the secret. A receiver computes the same HMAC, compares
-        both, and refuses old times. A status from 200 to 299 ends the delivery. Otherwise, it is
+        both, and refuses old times. The headers `webhook-id`, `webhook-timestamp` and
+        `webhook-signature` are those of Standard Webhooks, so that its libraries verify an event
+        with the secret. A status from 200 to 299 ends the delivery. Otherwise, it is
         repeated for 20 hours.
         """
         values = validated(NewWebhookSerializer, request)

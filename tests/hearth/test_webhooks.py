@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import standardwebhooks
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
@@ -122,6 +123,10 @@ def test_services_announce_what_happened_and_the_receiver_can_check_it(
     seconds, _, code = headers["Hearth-Signature"].removeprefix("t=").partition(",v1=")
     signed = f"{seconds}.".encode() + body
     assert code == hmac.new(made.secret.encode(), signed, hashlib.sha256).hexdigest()
+    verified = standardwebhooks.Webhook(made.secret).verify(body.decode(), dict(headers))
+    assert verified == json.loads(body)
+    with pytest.raises(standardwebhooks.WebhookVerificationError):
+        standardwebhooks.Webhook(made.secret).verify(body.decode() + " ", dict(headers))
     assert abs(int(seconds) - timezone.now().timestamp()) < 600
     assert (path, headers["Hearth-Event"]) == ("/hook?a=b", "labels_published")
     assert set(own.values_list("state", "status", "answer")) == {("delivered", 200, "thank you")}
