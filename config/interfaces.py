@@ -129,6 +129,7 @@ def client_source() -> str:
     from pooling.api.pools import PoolBuildSerializer
     from pooling.api.proxies import ProxyRequestSerializer, TrainingSerializer
     from pooling.api.runs import RunUploadSerializer
+    from pooling.phrasings.api import FuseSerializer
 
     calls = (
         Call(
@@ -140,6 +141,7 @@ def client_source() -> str:
             does="self._begin({values}, {files}, on_bytes, for_scoring)",
         ),
         Call("build_pool", "pools/", PoolBuildSerializer, "Pool the top of runs."),
+        Call("fuse_runs", "runs/fused/", FuseSerializer, "Fuse runs, or the phrasings of a run."),
         Call(
             "compute_proxy",
             "proxies/",

@@ -330,6 +330,11 @@ class Run(models.Model):
         return self.withdrawn_at is not None
 
     @property
+    def is_upper_bound(self) -> bool:
+        """Whether the run was made with knowledge of the answers. Defaults leave it out."""
+        return bool(self.provenance.get("options", {}).get("upper_bound"))
+
+    @property
     def facing(self) -> Direction:
         """The direction as an enum."""
         return Direction(self.direction)

@@ -36,6 +36,14 @@ pool_built = Signal()
 # and of the `pairs` that share their labels, as a JSON object.
 tasks_requested = Signal()
 
+# Sent with `benchmark` before a file of a text-to-video run is read. A receiver returns more keys
+# that may have a list in it, as a mapping to the numbers from `n_queries` on.
+further_rows = Signal()
+
+# Sent in the transaction that stores a run of a file. Arguments: `run`, and `lists`, the `RunData`
+# of the rows from `n_queries` on.
+further_lists = Signal()
+
 # Sent in the transaction in which a stored run joins the lists of the benchmark: an uploaded run is
 # published, or a withdrawn run is restored. Argument: `run`.
 run_listed = Signal()

@@ -24,6 +24,8 @@ from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.core.run_options import ImportRun, ScoreRun
 from pooling.exports import TrainingOptions
 from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilarities
+from pooling.phrasings.services.fusing import FuseOptions
+from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
 from pooling.services.addresses import AddressesUpload
 from pooling.services.changing_benchmarks import BenchmarkFields
@@ -43,10 +45,12 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     ConfirmOptions: ("", "Confirmation", "confirm_positives", "confirm_positives"),
     EvaluateOptions: ("", "Evaluate", "evaluate", "evaluate"),
     ExportOptions: ("", "Export", "export_labels", ""),
+    FuseOptions: ("FuseForm", "Fuse", "fuse_runs", "fuse_runs"),
     ImportGold: ("GoldUploadForm", "", "import_gold", ""),
     ImportJudgments: ("JudgmentsUploadForm", "JudgmentsUpload", "import_judgments", ""),
     ImportRun: ("RunUploadForm", "RunUpload", "import_run", "begin_upload"),
     NewStudy: ("NewStudyForm", "", "create_ordering_study", ""),
+    PhrasedListsUpload: ("PhrasedListsForm", "PhrasedLists", "import_phrased_lists", ""),
     PhrasingsUpload: ("PhrasingsForm", "PhrasingsUpload", "import_phrasings", ""),
     PoolRequest: ("PoolForm", "PoolBuild", "build_pool", "build_pool"),
     ProxyRequest: ("ProxyForm", "ProxyRequest", "compute_proxy", "compute_proxy"),

@@ -122,7 +122,7 @@ def evaluate_runs(
     check_can_evaluate(by, benchmark)
     requested = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
     label_set = selectors.find_label_set(benchmark, labels)
-    runs = find_runs(benchmark, run_names)
+    runs = find_runs(benchmark, run_names, upper_bounds=True)
     positives = _Positives(*_positives(benchmark, label_set, twins, labels_only=labels_only))
     is_stored = not measures and twins == OFF
     # Private runs are scored too, but the returned value does not contain them.
@@ -209,7 +209,7 @@ def score_all_again(*, benchmark: Benchmark, by: Actor) -> None:
     """Delete the scores of all runs, and queue their scoring. Call it in a transaction."""
     check_can_evaluate(by, benchmark)
     Evaluation.objects.filter(run__benchmark=benchmark).delete()
-    for run in find_runs(benchmark):
+    for run in find_runs(benchmark, upper_bounds=True):
         begin_scoring(run=run, by=by)
     if private_runs(benchmark):
         begin_scoring_all(benchmark=benchmark, by=by)

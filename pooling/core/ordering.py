@@ -159,10 +159,46 @@ def _is_ordered(part: Predictions) -> bool:
     return bool(((query[1:] > query[:-1]) | (same & falls)).all())
 
 
+_NO_LIST = "{}s without a ranked list"
+
+
 def no_list_warning(missing: int, n_rows: int, direction: Direction) -> tuple[str, ...]:
     if not missing:
         return ()
-    return (f"{direction.row}s without a ranked list: {missing:,} of {n_rows:,}",)
+    return (f"{_NO_LIST.format(direction.row)}: {missing:,} of {n_rows:,}",)
+
+
+def split_rows(data: RunData, n_rows: int, source: str) -> tuple[RunData, RunData | None]:
+    """Return the lists of the rows before `n_rows`, and those of the others, if there are any.
+
+    Raises `InvalidInput` if there are only others, or if others have moments.
+    """
+    at = int(np.searchsorted(data.query_numbers, n_rows))
+    if at == 0:
+        raise InvalidInput("the run has no list of a caption itself", source=source)
+    about_lists = no_list_warning(n_rows - at, n_rows, data.direction)
+    kept = [text for text in data.warnings if not text.startswith(_NO_LIST.format("caption"))]
+    if at == len(data.query_numbers):
+        return replace(data, warnings=(*about_lists, *kept)), None
+    if data.moments is not None:
+        raise InvalidInput("phrasings of captions cannot have moments", source=source)
+    own = replace(_rows(data, slice(at)), warnings=(*about_lists, *kept))
+    return own, _rows(data, slice(at, None))
+
+
+def _rows(data: RunData, rows: slice) -> RunData:
+    """Return some lists of a run. There must be at least one."""
+    start, stop, _ = rows.indices(len(data.query_numbers))
+    offsets = data.offsets[start : stop + 1]
+    items = slice(int(offsets[0]), int(offsets[-1]))
+    return replace(
+        data,
+        query_numbers=data.query_numbers[rows],
+        offsets=offsets - offsets[0],
+        videos=data.videos[items],
+        scores=data.scores[items],
+        depth=int(np.diff(offsets).max()),
+    )
 
 
 def with_tie_warning(data: RunData) -> RunData:

@@ -23,7 +23,7 @@ class PoolForm(OptionsForm[PoolRequest]):
         names = [(name, name) for name in benchmark.proxies.values_list("name", flat=True)]
         runs = [
             (run.name, f"{run.name} ({run.direction}, depth {run.depth})")
-            for run in find_runs(benchmark)
+            for run in find_runs(benchmark, upper_bounds=True)
         ]
         offered = {"runs": runs, "proxy": [("", "None"), *names]}
         super().__init__(*args, offered=offered, **kwargs)

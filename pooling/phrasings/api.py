@@ -13,16 +13,19 @@ from rest_framework.response import Response
 
 from hearth.accounts.models import User
 from hearth.accounts.permissions import IsLead
-from hearth.accounts.roles import is_lead
+from hearth.accounts.roles import is_lead, is_researcher
 from hearth.jobs.api import JobSerializer
 from hearth.jobs.deleting import delete
 from hearth.requests.files import receives_files
 from hearth.shared.addresses import addresses
 from hearth.shared.option_fields import serializer_of
+from hearth.shared.options import as_params
 from pooling.api.base import OfBenchmark
 from pooling.api.metadata import MetadataView
 from pooling.phrasings.models import PhrasingSet
 from pooling.phrasings.selectors import phrasing_sets_of
+from pooling.phrasings.services.fusing import FuseOptions
+from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
 
 
@@ -79,10 +82,44 @@ class PhrasingSetDetail(OfBenchmark):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
+FuseSerializer = serializer_of(FuseOptions, "Fuse")
+PhrasedListsSerializer = serializer_of(PhrasedListsUpload, "PhrasedLists")
+
+
+class FusedRuns(OfBenchmark):
+    @extend_schema(request=FuseSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Fuse several runs, or the phrasings of one run.
+
+        A job fuses the lists and stores the new run with its provenance. The same fusion is stored
+        once. The `result` of the job has `run` (the name), `queries`, `depth`, `sha256`, `created`
+        and `warnings`.
+        """
+        return self.enqueue(
+            request, "fuse_runs", "Fuse runs", as_params(FuseSerializer.read(request.data))
+        )
+
+
+@receives_files(is_researcher)
+class PhrasedRuns(OfBenchmark):
+    @extend_schema(request=PhrasedListsSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Upload the lists that a stored run has for one phrasing of the captions.
+
+        A job checks the file and stores its lists. The `result` of the job has `run`, `phrasing`,
+        `lists` and `sha256`.
+        """
+        return self.enqueue_upload(
+            request, PhrasedListsSerializer, "import_phrased_lists", "Lists of a phrasing"
+        )
+
+
 urlpatterns = addresses(
     "benchmarks/<str:key>/",
     [
         ("phrasings/", Phrasings, "api-phrasings"),
+        ("runs/fused/", FusedRuns, "api-fused-runs"),
+        ("runs/phrasings/", PhrasedRuns, "api-phrased-runs"),
         ("phrasings/<int:pk>/", PhrasingSetDetail, "api-phrasing-set"),
     ],
 )

@@ -19,4 +19,5 @@ class Origin(models.TextChoices):
 @register_acts
 class PhrasingAct(models.TextChoices):
     PHRASINGS_ADDED = "phrasings_added", "Phrasings of captions added"
+    PHRASED_LISTS_ADDED = "phrased_lists_added", "Lists of a phrasing added to a run"
     PHRASINGS_DELETED = "phrasings_deleted", "Phrasings of captions deleted"

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from pooling.models import Benchmark, Query
+from pooling.models import Benchmark, Query, Run
 from pooling.phrasings.enums import Origin
 
 MODEL_LENGTH = 150
@@ -71,3 +71,57 @@ class Phrasing(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class PhrasedLists(models.Model):
+    """The ranked lists of a run for one phrasing of the captions. They never change.
+
+    The lists of phrasing 0 are those of the run itself.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="phrased", db_index=False)
+    phrasing = models.PositiveIntegerField(help_text="number of the phrasing, from 1")
+    sha256 = models.CharField(max_length=64, help_text="hash of the lists")
+    n_lists = models.PositiveIntegerField()
+    depth = models.PositiveIntegerField(help_text="length of the longest list")
+
+    class Meta:
+        verbose_name_plural = "phrased lists"
+        ordering = ["run", "phrasing"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "phrasing"], name="phrased_lists"),
+            models.CheckConstraint(
+                condition=models.Q(phrasing__gte=1), name="phrased_lists_from_1"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}#{self.phrasing}"
+
+
+class PhrasedList(models.Model):
+    """One ranked list of `PhrasedLists`, packed as in `RankedList`. row: number of the caption."""
+
+    of = models.ForeignKey(PhrasedLists, models.CASCADE, related_name="lists", db_index=False)
+    row = models.PositiveIntegerField(help_text="number of the caption")
+    items = models.BinaryField(help_text="numbers of the videos, int32 little-endian")
+    scores = models.BinaryField(help_text="float32 little-endian")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["of", "row"], name="phrased_list")]
+
+    def __str__(self) -> str:
+        return f"{self.of_id}-{self.row}"
+
+
+class FusedParent(models.Model):
+    """A run from which another one was fused. It cannot be deleted before the fused run."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="fused_parents", db_index=False)
+    parent = models.ForeignKey(Run, models.PROTECT, related_name="fused_runs")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "parent"], name="fused_parent")]
+
+    def __str__(self) -> str:
+        return f"{self.run_id} of {self.parent_id}"

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.db.models import Count, Max, QuerySet
 
-from pooling.models import Benchmark, Query
-from pooling.phrasings.models import Phrasing, PhrasingSet
-from pooling.selectors.arrays import Int64Array
+from hearth.shared.caches import process_cache
+from hearth.shared.numbers import with_percent
+from pooling.core.direction import Direction
+from pooling.core.ordering import key_ranks
+from pooling.core.packing import unpack_list
+from pooling.core.ranked_lists import NO_ITEM, RankedLists
+from pooling.models import Benchmark, Query, RankedList, Run
+from pooling.phrasings.core.spread import Spread, TopItems, spread_of
+from pooling.phrasings.models import PhrasedList, PhrasedLists, Phrasing, PhrasingSet
+from pooling.selectors.arrays import Int64Array, original_positives, query_numbers, video_numbers
+
+CACHE_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,3 +70,124 @@ def last_numbers(benchmark: Benchmark) -> dict[int, int]:
     """Return the highest phrasing number of each caption that has one, by query number."""
     rows = phrasings_of(benchmark).order_by().values_list("query__number")
     return dict(rows.annotate(last=Max("number")))
+
+
+def keys_of_phrasings(benchmark: Benchmark, captions: Sequence[str]) -> list[str]:
+    """Return the keys of all phrasings in the files of runs, in the order of `phrasing_texts`.
+
+    captions: the keys of the captions by number.
+    """
+    rows = phrasings_of(benchmark).order_by("query__number", "number")
+    return [f"{captions[query]}#{n}" for query, n in rows.values_list("query__number", "number")]
+
+
+def phrased_lists_of(run: Run) -> list[PhrasedLists]:
+    return list(PhrasedLists.objects.filter(run=run).order_by("phrasing"))
+
+
+def lists_of_run(run: Run, *, scored: bool = False) -> RankedLists:
+    """Return the lists of the captions themselves. Rows without a list are left out.
+
+    scored: whether the scores are needed.
+    """
+    rows = RankedList.objects.filter(run=run).order_by("row")
+    return _lists(rows.values_list("row", "items", "scores"), run, run.depth, scored)
+
+
+def lists_by_phrasing(
+    run: Run, numbers: Iterable[int] | None = None, *, scored: bool = False
+) -> dict[int, RankedLists]:
+    """Return the lists of a run by the number of the phrasing, 0 for the captions themselves.
+
+    A row without a list is left out. numbers: the phrasings besides 0; None for all.
+    """
+    found = {0: lists_of_run(run, scored=scored)}
+    wanted = None if numbers is None else set(numbers)
+    for phrased in phrased_lists_of(run):
+        if wanted is None or phrased.phrasing in wanted:
+            rows = PhrasedList.objects.filter(of=phrased).order_by("row")
+            values = rows.values_list("row", "items", "scores")
+            found[phrased.phrasing] = _lists(values, run, phrased.depth, scored)
+    return found
+
+
+def _lists(rows: QuerySet[Any, Any], run: Run, depth: int, scored: bool) -> RankedLists:
+    found = [
+        (row, *unpack_list(bytes(items), bytes(scores))) for row, items, scores in rows.iterator()
+    ]
+    items = np.full((len(found), depth), NO_ITEM, np.int32)
+    scores = np.zeros((len(found) if scored else 0, depth), np.float32)
+    for at, (_, own, of_items) in enumerate(found):
+        items[at, : len(own)] = own
+        if scored:
+            scores[at, : len(own)] = of_items
+    return RankedLists(
+        items,
+        run.pair_space.n_videos,
+        queries=np.array([row for row, _, _ in found], np.int64),
+        scores=scores if scored else None,
+    )
+
+
+def places_of_items(benchmark: Benchmark, direction: Direction) -> Int64Array:
+    """Return the place of each item in the order of the keys, int64 [n_items]."""
+    of_video = direction is Direction.TEXT_TO_VIDEO
+    keys = video_numbers(benchmark) if of_video else query_numbers(benchmark)
+    return key_ranks(keys).astype(np.int64)
+
+
+def origins_of_phrasings(benchmark: Benchmark) -> Mapping[int, set[str]]:
+    """Return the origins of the phrasings with each number."""
+    found: dict[int, set[str]] = {}
+    rows = phrasings_of(benchmark).order_by().values_list("number", "origin").distinct()
+    for number, origin in rows:
+        found.setdefault(number, set()).add(origin)
+    return found
+
+
+def spread_of_run(run: Run) -> Spread | None:
+    """Return the spread over the phrasings of a run by the original positives, cached for a day.
+
+    It is None if the run has no lists of phrasings.
+    """
+    phrased = phrased_lists_of(run)
+    if not phrased:
+        return None
+    benchmark = run.benchmark
+    hashes = [benchmark.captions_sha256, *(one.sha256 for one in phrased)]
+    key = f"spread-{run.pk}-{hashlib.sha256(''.join(hashes).encode()).hexdigest()}"
+    found: Spread | None = process_cache.get(key)
+    if found is None:
+        tops = {0: _tops(RankedList.objects.filter(run=run))}
+        for one in phrased:
+            tops[one.phrasing] = _tops(PhrasedList.objects.filter(of=one))
+        positives = benchmark.pair_space.encode(*original_positives(benchmark))
+        found = spread_of(tops, positives, benchmark.n_videos)
+        process_cache.set(key, found, CACHE_SECONDS)
+    return found
+
+
+def _tops(lists: QuerySet[Any]) -> TopItems:
+    """Return the rows of lists, and the first item of each."""
+    rows = [
+        (row, int.from_bytes(bytes(items[:4]), "little"))
+        for row, items in lists.order_by("row").values_list("row", "items").iterator(1000)
+    ]
+    columns = np.array(rows, np.int64).reshape(-1, 2)
+    return columns[:, 0], columns[:, 1]
+
+
+def spread_table(spread: Spread | None) -> dict[str, Any] | None:
+    """Return what the page of a run shows of a spread."""
+    if spread is None:
+        return None
+    rows = [
+        (str(number) if number else "0, the captions", spread.n_lists[number], with_percent(share))
+        for number, share in spread.correct.items()
+    ]
+    return {
+        "rows": rows,
+        "mean": with_percent(spread.mean),
+        "range": f"{with_percent(spread.worst)} to {with_percent(spread.best)}",
+        "changed": None if spread.changed is None else with_percent(spread.changed),
+    }

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.urls import reverse
+from django.utils.html import format_html
 
 from hearth.jobs.models import Job
 from hearth.jobs.registry import Outcome, job_kind
 from hearth.jobs.selectors import actor_of_job
-from hearth.shared.options import arguments_of
+from hearth.shared.options import arguments_of, build
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import options_of_job
-from hearth.shared.words import counted
+from hearth.shared.words import counted, short_sha
 from pooling.phrasings import services
+from pooling.phrasings.services.fusing import FuseOptions, fuse_runs
+from pooling.phrasings.services.phrased_runs import PhrasedListsUpload, add_phrased_lists
 from pooling.phrasings.services.phrasings import PhrasingsUpload
 from pooling.selectors.benchmarks import get_benchmark
 
@@ -42,3 +45,53 @@ def import_phrasings_job(params: dict[str, Any], progress: Progress) -> dict[str
         **arguments_of(options_of_job(PhrasingsUpload, params)),
     )
     return {**done.report()}
+
+
+def runs_fused(job: Job, made: dict[str, Any]) -> Outcome:
+    text = "Run <strong><bdi>{}</bdi></strong> is {}: {}, depth {}, sha256 {}."
+    verb = "stored" if made["created"] else "already stored"
+    size = counted(made["queries"], "list")
+    return Outcome(
+        text=format_html(text, made["run"], verb, size, made["depth"], short_sha(made["sha256"])),
+        url=reverse("run", args=[job.benchmark_key, made["pk"]]),
+        link="To the scores of the run",
+        notes=tuple(made["warnings"]),
+    )
+
+
+@job_kind("fuse_runs", outcome=runs_fused)
+def fuse_runs_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Fuse runs. params: benchmark (key), and the options of `FuseOptions`."""
+    done = fuse_runs(
+        benchmark=get_benchmark(params["benchmark"]),
+        options=build(FuseOptions, params),
+        by=actor_of_job(params),
+        progress=progress,
+    )
+    return {
+        **done.report(),
+        "pk": done.run.pk,
+        "scoring": [str(job.pk) for job in done.all_jobs],
+    }
+
+
+def lists_added(job: Job, made: dict[str, Any]) -> Outcome:
+    text = "Run <strong><bdi>{}</bdi></strong> has {} for phrasing {}."
+    lists = counted(made["lists"], "list")
+    return Outcome(
+        text=format_html(text, made["run"], lists, made["phrasing"]),
+        url=reverse("benchmark-runs", args=[job.benchmark_key]),
+        link="To the runs",
+    )
+
+
+@job_kind("import_phrased_lists", outcome=lists_added, retry="phrased-lists-upload")
+def import_phrased_lists_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Add lists of a phrasing. params: benchmark (key), and those of `PhrasedListsUpload`."""
+    done = add_phrased_lists(
+        benchmark=get_benchmark(params["benchmark"]),
+        by=actor_of_job(params),
+        progress=progress,
+        **arguments_of(options_of_job(PhrasedListsUpload, params)),
+    )
+    return {**done}

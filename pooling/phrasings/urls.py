@@ -9,6 +9,8 @@ urlpatterns = addresses(
     "benchmarks/<str:key>/",
     [
         ("phrasings/new/", views.phrasings_upload),
+        ("runs/fuse/", views.runs_fuse),
+        ("runs/phrasings/new/", views.phrased_lists_upload),
         ("phrasings/<int:pk>/delete/", views.phrasings_delete),
     ],
 )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
-from hearth.accounts.roles import is_lead
+from hearth.accounts.roles import is_lead, is_researcher
 from hearth.jobs.deletion_page import deletion_page
-from hearth.jobs.views import upload_page
+from hearth.jobs.views import start_job, upload_page
 from hearth.requests.files import receives_files
-from hearth.shared.pages import FORM_METHODS, form_data, only_for
+from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling import policies
+from pooling.core.readers.runs import RUNS
 from pooling.models import Benchmark
 from pooling.phrasings.core.readers import PHRASINGS
-from pooling.phrasings.forms import PhrasingsForm
+from pooling.phrasings.forms import FuseForm, PhrasedListsForm, PhrasingsForm, runs_offered
 from pooling.phrasings.models import PhrasingSet
 
 
@@ -52,3 +53,52 @@ def phrasings_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         PhrasingSet.objects.select_related("benchmark"), benchmark=benchmark, pk=pk
     )
     return deletion_page(request, added, {"benchmark": benchmark})
+
+
+@only_for(policies.can_upload_run, FORM_METHODS)
+def runs_fuse(request: HttpRequest, key: str) -> HttpResponse:
+    """Fuse runs, or the phrasings of one run. A GET request can name the first run."""
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_import_run(request.user, benchmark)
+    form = FuseForm(
+        request.POST or None,
+        initial={"runs": request.GET.getlist("run")},
+        offered={"runs": runs_offered(benchmark)},
+    )
+    if request.method == "POST" and form.is_valid():
+        return start_job(
+            request,
+            kind="fuse_runs",
+            title=f"Fuse runs of {benchmark.name}",
+            params={"benchmark": key, **form.values()},
+            benchmark_key=key,
+        )
+    context = {"benchmark": benchmark, "form": form}
+    return render(request, "pooling/phrasings/fuse.html", context, status=form_status(request))
+
+
+@receives_files(is_researcher)
+@only_for(policies.can_upload_run, FORM_METHODS)
+def phrased_lists_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(policies.benchmarks_seen_by(request.user), key=key)
+    policies.check_can_import_run(request.user, benchmark)
+    form = PhrasedListsForm(
+        **form_data(request),
+        initial={"run": request.GET.get("run")},
+        offered={"run": runs_offered(benchmark)},
+    )
+    return upload_page(
+        request,
+        "upload.html",
+        {
+            "benchmark": benchmark,
+            "formats": RUNS,
+            "heading": "Add lists of a phrasing",
+            "back": reverse("benchmark-runs", args=[key]),
+            "back_name": "Back to the runs",
+        },
+        form=form,
+        kind="import_phrased_lists",
+        title=f"Add lists of a phrasing to a run of {benchmark.name}",
+        benchmark_key=key,
+    )

@@ -34,12 +34,14 @@ def find_runs(
     benchmark: Benchmark,
     names: Sequence[str] | None = None,
     direction: Direction | None = None,
+    *,
+    upper_bounds: bool = False,
 ) -> list[Run]:
     """Return the named runs in the order of `names`, or all runs in the order of their names.
 
-    Withdrawn runs are returned only by name. direction: the direction to which all runs are
-    limited, None for both. Raises `InvalidInput` if a named run is unknown or has another
-    direction.
+    Withdrawn runs are returned only by name, and so are upper bounds unless they are wanted.
+    direction: the direction to which all runs are limited, None for both. Raises `InvalidInput` if
+    a named run is unknown or has another direction.
     """
     # The benchmark of each run is this object, so that reading its pair space needs no database
     # query.
@@ -48,7 +50,11 @@ def find_runs(
         run.benchmark = benchmark
     if not names:
         found = [runs[name] for name in sorted(runs) if not runs[name].is_withdrawn]
-        return [run for run in found if direction in (None, run.facing)]
+        return [
+            run
+            for run in found
+            if direction in (None, run.facing) and (upper_bounds or not run.is_upper_bound)
+        ]
     unknown = [name for name in names if name not in runs]
     if unknown:
         known = ", ".join(sorted(runs)) or "none"

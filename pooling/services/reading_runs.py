@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.core.files import File
 
@@ -14,7 +15,7 @@ from hearth.shared.errors import Outdated
 from hearth.shared.progress import Progress
 from pooling.core.direction import Direction
 from pooling.core.lines import SourceFile, sha256_of_file
-from pooling.core.ordering import RunData
+from pooling.core.ordering import RunData, split_rows
 from pooling.core.readers.registry import AUTO
 from pooling.core.readers.runs import RUNS, read_run
 from pooling.core.readers.runs.npz import is_npz
@@ -22,18 +23,21 @@ from pooling.core.whole_matrix import WholeMatrix, new_whole_matrix
 from pooling.core.zipped import is_zip, member_names, unpacked
 from pooling.models import Benchmark, matrix_storage
 from pooling.selectors import arrays
+from pooling.signals import further_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadRun:
     """The lists of a run. whole: its temporary files if it was read from a matrix.
 
-    captions_sha256: the hash of the benchmark's captions, whose numbers the lists contain.
+    captions_sha256: the hash of the benchmark's captions, whose numbers the lists contain. further:
+    the lists of further rows, see `signals.further_rows`.
     """
 
     data: RunData
     whole: WholeMatrix | None
     captions_sha256: str
+    further: RunData | None = None
 
     def check_captions(self, benchmark: Benchmark) -> None:
         """Raise `Outdated` if the captions have changed since they were read."""
@@ -84,10 +88,12 @@ def reading_run(
         if reader.is_matrix:
             space = direction.space(benchmark.pair_space)
             whole = files.enter_context(new_whole_matrix(space))
+        takes_further = direction is Direction.TEXT_TO_VIDEO and not reader.is_matrix
+        further = _further_rows(benchmark) if takes_further else {}
         data = read_run(
             path,
             format=reader.name,
-            query_numbers=arrays.query_numbers(benchmark),
+            query_numbers=further | arrays.query_numbers(benchmark),
             video_numbers=arrays.video_numbers(benchmark),
             texts=arrays.query_texts(benchmark) if reader.needs_texts else None,
             original=_positives_by_query(benchmark) if reader.needs_original else None,
@@ -98,7 +104,18 @@ def reading_run(
             whole=whole,
             places=None if keys is None else arrays.places_in_file(benchmark, keys),
         )
-        yield ReadRun(data, whole, benchmark.captions_sha256)
+        own, others = data, None
+        if further:
+            own, others = split_rows(data, benchmark.n_queries, source or str(path))
+        yield ReadRun(own, whole, benchmark.captions_sha256, others)
+
+
+def _further_rows(benchmark: Benchmark) -> dict[str, int]:
+    found: dict[str, int] = {}
+    responses: list[Any] = further_rows.send(sender=Benchmark, benchmark=benchmark)
+    for _, rows in responses:
+        found |= rows
+    return found
 
 
 @contextmanager

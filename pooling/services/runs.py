@@ -30,7 +30,7 @@ from pooling.moments.storing import store_moments
 from pooling.policies import check_can_import_run
 from pooling.services.names import check_name, free_name
 from pooling.services.reading_runs import ReadRun, files_of_runs, reading_run
-from pooling.signals import run_imported
+from pooling.signals import further_lists, run_imported
 
 # Lists are stored in parts of about this number of predictions, to save memory.
 PART_PREDICTIONS = 1 << 18
@@ -249,7 +249,7 @@ def store_run(
     is_private: bool = False,
 ) -> Run:
     """Store a run with its ranked lists and its matrix. The caller has checked the permission."""
-    return store_lists(
+    run = store_lists(
         benchmark,
         read.data,
         system=system,
@@ -259,6 +259,9 @@ def store_run(
         is_private=is_private,
         **read.store_matrix(),
     )
+    if read.further is not None:
+        further_lists.send(Run, run=run, lists=read.further)
+    return run
 
 
 def store_lists(

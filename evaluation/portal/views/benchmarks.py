@@ -185,7 +185,7 @@ def runs(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = _get_benchmark(request, key)
     newest = newest_label_sets([benchmark]).get(benchmark.pk)
     rows = result_rows(
-        find_runs(benchmark),
+        find_runs(benchmark, upper_bounds=True),
         stored_scores(benchmark, None),
         {} if newest is None else stored_scores(benchmark, newest),
         by_labels=newest is not None,

@@ -22,6 +22,7 @@ from hearth.shared.numbers import Figure
 from hearth.shared.pages import POST, only_for
 from pooling.core.pool_options import LEFT_OUT
 from pooling.models import Benchmark, Pool, Run
+from pooling.phrasings.selectors import spread_of_run, spread_table
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_benchmark, can_change_run
 from pooling.selectors.runs import find_runs
 
@@ -43,8 +44,9 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     found = get_object_or_404(_runs(benchmark), pk=pk)
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()
-    # A withdrawn run has scores on its own page only.
-    listed = [found] if found.is_withdrawn else find_runs(benchmark, direction=found.facing)
+    # A withdrawn run and an upper bound have scores on their own pages only.
+    is_alone = found.is_withdrawn or found.is_upper_bound
+    listed = [found] if is_alone else find_runs(benchmark, direction=found.facing)
     rows = result_rows(
         listed,
         stored_scores(benchmark, None),
@@ -54,7 +56,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     )
     row = next(row for row in rows if row.run.pk == found.pk)
     lines = [_line(row, rows, measure) for measure in TABLE_MEASURES]
-    if found.is_withdrawn:
+    if is_alone:
         lines = [replace(line, rank_before=None, rank=None) for line in lines]
     job = _scoring_job(found)
     context = {
@@ -76,6 +78,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         **({} if job is None else in_place_context(request, job)),
         "to_confirm": positive_counts(found, label_set) if label_set else [],
         "export_formats": formats_for(request.user, benchmark),
+        "spread": spread_table(spread_of_run(found)),
         "code_versions": sorted(row.code_versions),
     }
     return render(request, "evaluation/scores/run.html", context)

@@ -253,6 +253,8 @@ def test_only_uploads_receive_files() -> None:
         "benchmarks/<str:key>/paragraphs/similarities/",
         "benchmarks/<str:key>/paragraphs/focus/",
         "benchmarks/<str:key>/phrasings/new/",
+        "benchmarks/<str:key>/runs/phrasings/new/",
+        "api/v1/benchmarks/<str:key>/runs/phrasings/",
         "benchmarks/<str:key>/tags/new/",
         "benchmarks/<str:key>/judgments/new/",
         "benchmarks/<str:key>/guidelines/new/",

@@ -116,7 +116,7 @@ def test_equal_texts_are_matched_in_order_without_positives(tmp_path: Path) -> N
             "a.run: caption 'q1' must list only videos, or only pairs of video and score",
         ),
         (
-            '{"q1": [["vA"]]}',
+            '{"q1": [["vA", 1], ["vB"]]}',
             "a.run: caption 'q1' must list only videos, or only pairs of video and score",
         ),
         ('{"q1": [[[], 1]]}', "a.run: caption 'q1' has an entry that is not a video key"),

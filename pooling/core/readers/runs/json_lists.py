@@ -1,8 +1,9 @@
 """Runs in JSON: ranked lists by caption, and the predictions files of the FIRE study's code.
 
 There are three layouts. The first value of the outermost object decides which one is read.
-- `{caption key or text: [video, ...]}`. A list may also hold `[video, score]` pairs or be an object
-  `{video: score}`. In the direction from video to text: `{video: [caption key, ...]}`.
+- `{caption key or text: [video, ...]}`. A list may also hold `[video, score]` pairs, be an object
+  `{video: score}`, or hold a list for each phrasing of the caption. In the direction from video
+  to text: `{video: [caption key, ...]}`.
 - `{"0": {"caption": text, "gold": video, "preds": [video, ...], ...}, ...}` (MSR-VTT), or a list of
   such entries.
 - `{video: {"0": {"caption": ..., "preds": ...}, ...}, ...}` (MSVD), with the gold video as key.
@@ -170,8 +171,9 @@ class JsonReader:
 
     def _keyed_lists(self, rows: Iterable[tuple[str, object]]) -> Iterator[_List]:
         for key, value in rows:
-            if found := self._unless_refused(self._keyed_list, key, value):
-                yield found
+            for name, part in _by_phrasing(key, value):
+                if found := self._unless_refused(self._keyed_list, name, part):
+                    yield found
 
     def _keyed_list(self, key: str, value: object) -> _List:
         number = self._queries.get(key)
@@ -308,6 +310,20 @@ class JsonReader:
 
     def _refuse(self, reason: str) -> NoReturn:
         raise InvalidInput(reason, source=self._source)
+
+
+def _by_phrasing(key: str, value: object) -> list[tuple[str, object]]:
+    """Return the lists of a caption with the keys of its phrasings: `key`, `key#1`, `key#2`.
+
+    A list of lists has one list for each phrasing, or null for a phrasing without one. A list of
+    pairs of item and score is one list.
+    """
+    if not isinstance(value, list) or not all(isinstance(p, list | None) for p in value):
+        return [(key, value)]
+    first = next((part for part in value if part), None)
+    if first is None or (len(first) == 2 and not isinstance(first[1], str | list)):
+        return [(key, value)]
+    return [(f"{key}#{n}" if n else key, part) for n, part in enumerate(value) if part]
 
 
 def _is_entry(value: object) -> bool:

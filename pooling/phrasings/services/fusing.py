@@ -1,0 +1,241 @@
+"""Fusing the lists of several phrasings of a run, or of several runs, into a new run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from hearth.accounts.actors import Actor
+from hearth.shared.bulk import long_transaction
+from hearth.shared.errors import InvalidInput
+from hearth.shared.options import DEPTH_MAX, NAME_LENGTH, Entry, Group, Option, OptionFault
+from hearth.shared.progress import Progress, no_progress
+from pooling.core.arrays import Float32s, Int64s
+from pooling.core.direction import Direction
+from pooling.core.ordering import RunData
+from pooling.core.ranked_lists import RankedLists
+from pooling.models import Benchmark, Run
+from pooling.phrasings.core.fusion import Method, Norm, Rule, fuse, oracle
+from pooling.phrasings.enums import Origin
+from pooling.phrasings.models import FusedParent, Phrasing
+from pooling.phrasings.selectors import (
+    lists_by_phrasing,
+    lists_of_run,
+    origins_of_phrasings,
+    places_of_items,
+)
+from pooling.phrasings.signals import unfaithful_requested
+from pooling.policies import check_can_import_run
+from pooling.selectors import arrays
+from pooling.selectors.runs import find_runs
+from pooling.services.derived_runs import provenance_of, store_derived_run
+from pooling.services.names import check_name
+from pooling.services.runs import ImportedRun
+
+ORACLE = "oracle"
+METHODS = {method.value: method.label for method in Method} | {ORACLE: "Oracle (upper bound)"}
+OF_RULES = Group("Parameters of the rules", is_folded=True)
+BY_ANSWERS = "the original positives decide"
+BY_CAPTIONS = "phrasings are captions of the right video"
+SYSTEM = "fusion"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuseOptions:
+    """A run that is fused from other runs, or from the phrasings of one run.
+
+    runs: The lists of one run are those of its phrasings. Of several runs, those of the captions
+        are fused, the first run deciding ties of votes.
+    method: RRF and the votes use ranks, Comb… use scores. The oracle looks at the answers, so it
+        is an upper bound, which is on no leaderboard.
+    norm: How Comb… scale the scores of each list. Scaling by the maximum is wrong for negative
+        scores.
+    phrasings: Their numbers, separated by spaces. By default, all for which the run has lists.
+    leave_out_unfaithful: Leave out phrasings that annotators found to say something else.
+    depth: Results kept per list; by default, as many as in the longest list of the runs.
+    name: By default, made from the runs and the rule.
+    """
+
+    runs: Annotated[Sequence[str], Option("Runs", entry=Entry.CHECKBOXES, flag="run")]
+    method: Annotated[str, Option("Method", choices=METHODS)] = Method.RRF.value
+    norm: Annotated[str, Option("Normalisation", choices={n.value: n.value for n in Norm})] = (
+        Norm.MIN_MAX.value
+    )
+    phrasings: Annotated[
+        str, Option("Phrasings", pattern=r"\A[0-9 ,]*\Z", length=200, metavar="NUMBERS")
+    ] = ""
+    leave_out_unfaithful: Annotated[bool, Option("Only faithful phrasings")] = False
+    k: Annotated[float, Option("k of RRF", low=0, high=10_000, group=OF_RULES)] = 60
+    phi: Annotated[float, Option("φ of RBC", low=0.01, high=0.99, group=OF_RULES)] = 0.8
+    sigma: Annotated[float, Option("σ of LogN_ISR", low=0.001, high=1, group=OF_RULES)] = 0.01
+    depth: Annotated[int | None, Option("Maximum depth", low=1, high=DEPTH_MAX, metavar="K")] = None
+    name: Annotated[
+        str, Option("Name", length=NAME_LENGTH, printable=True, attrs={"autocomplete": "off"})
+    ] = ""
+
+    def check(self) -> None:
+        if not self.runs:
+            raise OptionFault("runs", "Select a run with phrasings, or several runs.")
+        if len(self.runs) > 1 and self.phrasings:
+            raise OptionFault("phrasings", "Only the phrasings of a single run can be selected.")
+
+    @property
+    def rule(self) -> Rule:
+        return Rule(Method(self.method), Norm(self.norm), self.k, self.phi, self.sigma)
+
+    @property
+    def numbers(self) -> list[int] | None:
+        found = self.phrasings.replace(",", " ").split()
+        return sorted({int(number) for number in found} - {0}) if found else None
+
+
+def fuse_runs(
+    *, benchmark: Benchmark, options: FuseOptions, by: Actor, progress: Progress = no_progress
+) -> ImportedRun:
+    """Fuse runs, and store the fused run with its provenance.
+
+    The same fusion is stored once. Raises `NotPermitted` if `by` may not import runs,
+    `InvalidInput` if the runs cannot be fused, and `Outdated` if one is deleted in the meantime.
+    """
+    check_can_import_run(by, benchmark)
+    options.check()
+    runs = find_runs(benchmark, list(dict.fromkeys(options.runs)))
+    if len({run.direction for run in runs}) > 1:
+        raise OptionFault("runs", "The runs must have the same direction.")
+    is_oracle = options.method == ORACLE
+    name = options.name or _name(runs, "oracle" if is_oracle else str(options.rule))
+    check_name(name, "run")
+    progress(0, None, "reading runs")
+    numbers, lists = _lists(runs, options, is_scored=not is_oracle and options.rule.needs_scores)
+    depth = options.depth or max(run.depth for run in runs)
+    fused = _fused(benchmark, runs[0].facing, lists, options, depth, progress)
+    made: dict[str, Any] = {} if is_oracle else dict(options.rule.options)
+    made |= {"depth": depth} | ({"phrasings": numbers} if numbers else {})
+    if options.leave_out_unfaithful:
+        made["left_out"] = "unfaithful phrasings"
+    if bound := _upper_bound(benchmark, runs, numbers, is_oracle):
+        made["upper_bound"] = bound
+    warnings = (f"an upper bound ({bound}): no system could do this",) if bound else ()
+    systems = {run.system.key for run in runs}
+    with long_transaction():
+        done = store_derived_run(
+            benchmark=benchmark,
+            data=replace(_data(fused, runs[0].facing), warnings=warnings),
+            provenance=provenance_of(options.method, runs, made),
+            system=systems.pop() if len(systems) == 1 else SYSTEM,
+            name=name,
+            by=by,
+        )
+        for run in runs:
+            FusedParent.objects.get_or_create(run=done.run, parent=run)
+    return done
+
+
+def _name(runs: Sequence[Run], rule: str) -> str:
+    return f"{'+'.join(run.name for run in runs)} {rule}"[:NAME_LENGTH].strip()
+
+
+def _lists(
+    runs: Sequence[Run], options: FuseOptions, *, is_scored: bool
+) -> tuple[list[int], list[RankedLists]]:
+    """Return the numbers of the phrasings to fuse, empty for several runs, and their lists."""
+    if len(runs) > 1:
+        return [], [lists_of_run(run, scored=is_scored) for run in runs]
+    (run,) = runs
+    found = lists_by_phrasing(run, options.numbers, scored=is_scored)
+    missing = sorted(set(options.numbers or ()) - set(found))
+    if missing:
+        raise OptionFault(
+            "phrasings", f"The run {run.name} has no lists for phrasing {missing[0]}."
+        )
+    if len(found) == 1:
+        reason = f"The run {run.name} has no lists for phrasings. Select several runs."
+        raise OptionFault("runs", reason)
+    if options.leave_out_unfaithful:
+        found = without_unfaithful(run.benchmark, found)
+    return sorted(found), [found[number] for number in sorted(found)]
+
+
+def without_unfaithful(
+    benchmark: Benchmark, lists: dict[int, RankedLists]
+) -> dict[int, RankedLists]:
+    """Leave out the lists of phrasings that annotators found to say something else."""
+    ids: set[int] = set()
+    responses: list[Any] = unfaithful_requested.send(sender=Benchmark, benchmark=benchmark)
+    for _, found in responses:
+        ids |= found
+    left: dict[int, list[int]] = {}
+    rows = Phrasing.objects.filter(set__benchmark=benchmark)
+    for pk, number, query in rows.values_list("pk", "number", "query__number"):
+        if pk in ids:
+            left.setdefault(number, []).append(query)
+    return {
+        number: _without(own, np.array(left.get(number, []), np.int64))
+        for number, own in lists.items()
+    }
+
+
+def _without(lists: RankedLists, queries: Int64s) -> RankedLists:
+    kept = ~np.isin(lists.query_numbers, queries)
+    scores = None if lists.scores is None else lists.scores[kept]
+    return replace(lists, items=lists.items[kept], queries=lists.query_numbers[kept], scores=scores)
+
+
+def _fused(
+    benchmark: Benchmark,
+    direction: Direction,
+    lists: Sequence[RankedLists],
+    options: FuseOptions,
+    depth: int,
+    progress: Progress,
+) -> RankedLists:
+    if options.method == ORACLE:
+        space = benchmark.pair_space
+        positives = direction.codes(space.encode(*arrays.original_positives(benchmark)), space)
+        return oracle(lists, np.sort(positives)).top(depth)
+    try:
+        return fuse(
+            lists,
+            options.rule,
+            depth=depth,
+            places=places_of_items(benchmark, direction),
+            progress=progress,
+        )
+    except ValueError as error:
+        raise InvalidInput(f"The runs cannot be fused: {error}.") from error
+
+
+def _upper_bound(
+    benchmark: Benchmark, runs: Sequence[Run], numbers: Sequence[int], is_oracle: bool
+) -> str:
+    """Return why the fused run is an upper bound, or an empty text."""
+    if is_oracle:
+        return BY_ANSWERS
+    bounds = [run.provenance["options"]["upper_bound"] for run in runs if run.is_upper_bound]
+    origins = origins_of_phrasings(benchmark)
+    if any(Origin.CAPTION in origins.get(number, ()) for number in numbers):
+        bounds.append(BY_CAPTIONS)
+    return bounds[0] if bounds else ""
+
+
+def _data(lists: RankedLists, direction: Direction) -> RunData:
+    """Return fused lists as those of a run. The lists of an oracle get their ranks as scores."""
+    held, lengths = lists.is_item, lists.lengths
+    kept = lengths > 0
+    scores: Any = lists.scores
+    if scores is None:
+        scores = np.broadcast_to(-np.arange(lists.depth, dtype=np.float32), lists.items.shape)
+    flat: Float32s = scores[held].astype(np.float32)
+    return RunData(
+        query_numbers=lists.query_numbers[kept].astype(np.int32),
+        offsets=np.concatenate(([0], np.cumsum(lengths[kept]))),
+        videos=lists.items[held].astype(np.int32),
+        scores=flat,
+        depth=int(lengths.max()),
+        sha256="",
+        format="",
+        direction=direction,
+    )
