@@ -32,6 +32,13 @@ class Priority(models.TextChoices):
     PROXY = "proxy", "By a proxy, pairs with high values first"
 
 
+class Only(models.TextChoices):
+    """Which pooled pairs a campaign takes that asks where a caption applies."""
+
+    RELEVANT = "relevant", "Pairs with a relevant label"
+    ALL = "all", "All pooled pairs"
+
+
 class Joining(models.TextChoices):
     ALL = "everybody", "All annotators"
     ADDED = "chosen", "Only annotators that a lead adds"

@@ -157,7 +157,7 @@ def _opened(campaign: Campaign) -> dict[str, int]:
 
 @job_kind("open_campaign", outcome=campaign_opened, retry="campaign-open")
 def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Open a campaign. params: benchmark (key), seed, name, policy (options of `Policy`), proxy."""
+    """Open a campaign. params: benchmark (key), policy (options of `Policy`), the other options."""
     campaign = services.open_campaign(
         benchmark=get_benchmark(params["benchmark"]),
         by=actor_of_job(params),

@@ -73,7 +73,6 @@ INSTALLED_APPS = [
     "pooling",
     "pooling.paragraphs",
     "pooling.phrasings",
-    "pooling.moments",
     "annotation",
     "evaluation",
     "django.contrib.admin",

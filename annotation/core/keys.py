@@ -9,7 +9,6 @@ A longer scale is a scale with more than two labels.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -113,6 +112,9 @@ DESK_ONLY = (
 DESK_TEXTS = {"undo": "Undo your last ruling", "cannot-play": "Exclude the pair"}
 
 Keys = dict[str, tuple[str, ...]]
+# The only room of an action, by its name, for actions that not all rooms have. Two actions can have
+# the same key if no room has both.
+Rooms = Mapping[str, int]
 
 
 def normal_key(text: str) -> str:
@@ -147,25 +149,34 @@ def key_problem(key: str) -> KeyProblem | None:
     return None
 
 
-def keys_problems(keys: Mapping[str, Iterable[str]]) -> dict[tuple[str, int], KeyProblem]:
+def keys_problems(
+    keys: Mapping[str, Iterable[str]], rooms: Rooms | None = None
+) -> dict[tuple[str, int], KeyProblem]:
     """Return why actions cannot have these keys. Empty if all actions can.
 
     Each problem is stored under the name of the action and the place of the key among the action's
     keys, from 0.
     """
-    uses = Counter(key for own in keys.values() for key in own)
+    uses = [(name, key) for name, own in keys.items() for key in own]
     problems = {}
     for name, own in keys.items():
         for place, key in enumerate(own):
             problem = key_problem(key)
-            if problem is None and uses[key] > 1:
+            used = sum(key == other and _share_room(name, user, rooms) for user, other in uses)
+            if problem is None and used > 1:
                 problem = KeyProblem("{key} is chosen twice.", shown_key(key))
             if problem:
                 problems[name, place] = problem
     return problems
 
 
-def keys_of(stored: Any, actions: Iterable[Action]) -> Keys:
+def _share_room(one: str, other: str, rooms: Rooms | None) -> bool:
+    """Return whether some room has both actions."""
+    own = {(rooms or {}).get(one), (rooms or {}).get(other)}
+    return None in own or len(own) == 1
+
+
+def keys_of(stored: Any, actions: Iterable[Action], rooms: Rooms | None = None) -> Keys:
     """Return the keys of each action: the person's own keys, or else the default keys.
 
     `stored` may be older than an action or a rule. Keys that are no longer valid are ignored. A
@@ -177,9 +188,14 @@ def keys_of(stored: Any, actions: Iterable[Action]) -> Keys:
         for action in actions
         if isinstance(stored, dict) and _is_list_of_keys(stored.get(action.name))
     }
-    used = {key for keys in valid.values() for key in keys}
+
+    def is_used(key: str, by: str) -> bool:
+        return any(key in keys and _share_room(by, name, rooms) for name, keys in valid.items())
+
     return {
-        action.name: valid.get(action.name, tuple(key for key in action.keys if key not in used))
+        action.name: valid.get(
+            action.name, tuple(key for key in action.keys if not is_used(key, action.name))
+        )
         for action in actions
     }
 

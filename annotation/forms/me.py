@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.keys import KEYS_EACH, NAMED, Action, Keys, keys_problems
-from annotation.questions.rooms import all_actions, key_tables, rooms
+from annotation.questions.rooms import all_actions, key_rooms, key_tables, rooms
 from annotation.services.preferences import BREAK_MINUTES_MAX
 from annotation.texts import action_text, key_text, problem_text, typed_key
 
@@ -71,7 +71,7 @@ class KeysForm(forms.Form):
             for name, own in typed.items()
         }
         keys = {name: [key for _, key in own] for name, own in fields.items()}
-        for (name, place), problem in keys_problems(keys).items():
+        for (name, place), problem in keys_problems(keys, key_rooms()).items():
             n, _ = fields[name][place]
             self.add_error(f"{name}_{n}", problem_text(problem))
         if not any(keys.values()):

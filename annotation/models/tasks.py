@@ -50,7 +50,7 @@ class GoldItem(models.Model):
     No item is both, because annotators would recognise it. A retired item is no longer shown, and
     its answers are not counted.
 
-    Only an item of the question `label` has a caption and is relevant or not. Items of other
+    An item of a question about pairs has a caption and is relevant or not. Items of other
     questions show a video, a text or both, and `answer` is their correct answer. A kind can store
     more of an item in tables of its own.
     """
@@ -74,7 +74,7 @@ class GoldItem(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["query", "video"], name="gold_item_pair"),
+            models.UniqueConstraint(fields=["query", "video", "question"], name="gold_item_pair"),
             models.UniqueConstraint(
                 fields=["video", "question"],
                 condition=Q(query=None, text=""),
@@ -82,10 +82,7 @@ class GoldItem(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(
-                    question="label",
-                    query__isnull=False,
-                    video__isnull=False,
-                    is_relevant__isnull=False,
+                    query__isnull=False, video__isnull=False, is_relevant__isnull=False, text=""
                 )
                 | Q(~Q(question="label"), query=None, is_relevant=None)
                 & (Q(video__isnull=False) | ~Q(text="")),
@@ -200,6 +197,8 @@ class JudgmentTask(models.Model):
             models.CheckConstraint(
                 condition=Q(state__in=SETTLED, label__isnull=False)
                 | (~Q(state__in=SETTLED) & Q(label=None))
+                # The label is settled, and another part of the answer, such as times, is not.
+                | Q(state=TaskState.CONFLICTED, label__isnull=False, pair__isnull=False)
                 | Q(item__isnull=False, label=None),
                 name="task_decided_has_label",
             ),

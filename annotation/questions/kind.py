@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from rest_framework.serializers import Field
 
-    from annotation.models import Campaign, GoldItem, Judgment, JudgmentTask
+    from annotation.models import Adjudication, Campaign, GoldItem, Judgment, JudgmentTask
     from annotation.questions.room import Room
+    from annotation.services.policy import Policy
     from pooling.models import Benchmark
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -57,10 +58,11 @@ class Recorded(Protocol):
 
 
 class Value(NamedTuple):
-    """An answer in the form in which it is stored."""
+    """An answer in the form in which it is stored. rows: what `keep` stores in a kind's table."""
 
     label: int | None = None
     payload: dict[str, Any] | None = None
+    rows: Sequence[Any] = ()
 
 
 class Link(NamedTuple):
@@ -77,8 +79,9 @@ class Words:
     study, studies: a campaign. item, items: what its tasks show. answer, answers: what annotators
     give. controls: gold items. heading: over the answers to a task. proxy: what the proxy of a
     campaign did with it. chosen_by: heading of that proxy. is_missing: what a person on the desk
-    reads instead of a ruling. go: the buttons that begin and continue. complete: nothing is left
-    for anyone. summary: what annotators do, after the name of a campaign.
+    reads instead of a ruling. no_pairs: the error if a campaign would contain no pair. go: the
+    buttons that begin and continue. complete: nothing is left for anyone. summary: what annotators
+    do, after the name of a campaign.
     """
 
     study: str = "study"
@@ -98,6 +101,7 @@ class Words:
     nobody: str = "No one has answered yet."
     no_ruling: str = "A lead cannot answer here. Return the video to the queue."
     no_control: str = "control items for this study"
+    no_pairs: str = "Every pair of {benchmark} is already in a campaign."
     start: Any = field(default_factory=lambda: _("Start judging"))
     go_on: Any = field(default_factory=lambda: _("Continue judging"))
     complete: Any = field(default_factory=lambda: _("Nothing is left for you at the moment."))
@@ -125,6 +129,10 @@ class QuestionKind:
     relations of a task, and of an assignment, that its item is made of. guideline: template of the
     default text. gold_template, gold_relations, gold_title, gold_answer, gold_rule: how a gold item
     and its correct answer are shown. gold_page, opening: pages that add gold and open a study.
+    asks: the question, if leads can choose it for a campaign over pooled pairs. takes_all: whether
+    such a campaign contains all pooled pairs that are in no campaign. answer_relations: what
+    `words_of` reads of an answer. desk_template: what leads see of the answers to a task, and how
+    they enter a ruling. summary_template: the figures of a campaign, from `summary`.
     analysis: name and link of the analysis of a study. heads: columns of `rows`. figure_titles:
     titles of `figures`.
     """
@@ -147,6 +155,11 @@ class QuestionKind:
     gold_rule = ""
     gold_page: Link | None = None
     opening: Link | None = None
+    asks = ""
+    takes_all = True
+    answer_relations: tuple[str, ...] = ()
+    desk_template = ""
+    summary_template = ""
     needs_proxy = False
     analysis: Link | None = None
     heads: tuple[str, ...] = ()
@@ -173,11 +186,11 @@ class QuestionKind:
 
     # --- Answers -----------------------------------------------------------------------------
 
-    def parse(self, campaign: Campaign, answer: Recorded) -> Value:
+    def parse(self, task: JudgmentTask, answer: Recorded) -> Value:
         """Return the answer as it is stored. Raises `InvalidInput` if it does not fit."""
         if answer.label is not None or tuple(answer.payload or ()) != self.fields:
             raise InvalidInput(self.needed)
-        return Value(payload=self.checked(campaign, answer.payload or {}))
+        return Value(payload=self.checked(task.campaign, answer.payload or {}))
 
     @property
     def needed(self) -> str:
@@ -190,8 +203,11 @@ class QuestionKind:
 
     def same(self, stored: Judgment, answer: Recorded) -> bool:
         """Return whether an answer that is sent again is the stored one."""
-        value = self.parse(stored.task.campaign, answer)
-        return (stored.label, stored.payload) == value
+        value = self.parse(stored.task, answer)
+        return (stored.label, stored.payload) == value[:2]
+
+    def keep(self, stored: Judgment | Adjudication, value: Value) -> None:
+        """Store the rows of an answer or of a ruling that was just stored."""
 
     def is_right(self, campaign: Campaign, gold: GoldItem, answer: Recorded) -> bool:
         """Return whether an answer to a gold item is correct."""
@@ -211,6 +227,28 @@ class QuestionKind:
 
     def rulings(self, campaign: Campaign) -> dict[int, str]:
         """Return the labels that a lead's ruling can have. Empty if no task is ever in conflict."""
+        return {}
+
+    def ruling(self, task: JudgmentTask, label: int, text: str) -> Value:
+        """Return a ruling as it is stored. text: the field `answer` of `desk_template`."""
+        return Value(label)
+
+    def case(self, task: JudgmentTask) -> Any:
+        """Return what `desk_template` shows of a task."""
+        return None
+
+    # --- Opening -----------------------------------------------------------------------------
+
+    def pairs_taken(self, taken: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
+        """Return those of the tasks of campaigns whose pairs a new campaign cannot contain."""
+        return taken
+
+    def pairs_wanted(self, benchmark: Benchmark, options: dict[str, Any]) -> Int64Array | None:
+        """Return the only text pairs that a new campaign can contain, ascending; None for all."""
+        return None
+
+    def opened_with(self, policy: Policy, **own: Any) -> dict[str, Any]:
+        """Return the `options` of a new campaign. Raises `OptionFault` if the policy cannot be."""
         return {}
 
     # --- Outcomes ----------------------------------------------------------------------------
@@ -253,6 +291,10 @@ class QuestionKind:
     def figures(self, campaign: Campaign) -> dict[str, dict[int, float]]:
         """Return further figures of the annotators, by title and by primary key."""
         return {}
+
+    def summary(self, campaign: Campaign) -> Any:
+        """Return what `summary_template` shows of a campaign."""
+        return None
 
     def rows(self, campaign: Campaign) -> Iterator[Sequence[Any]]:
         """Yield the counted answers as rows of a file, with the columns `heads`."""

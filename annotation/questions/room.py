@@ -15,7 +15,7 @@ from annotation.core.keys import OTHERS, Action, Keys
 from annotation.texts import action_text
 
 if TYPE_CHECKING:
-    from annotation.models import Campaign
+    from annotation.models import Annotator, Campaign
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +70,10 @@ class Room:
 
     def context(self, campaign: Campaign, shown: dict[str, list[str]]) -> dict[str, Any]:
         """Return what only the page of this kind contains. `shown`: the keys of each action."""
+        return {}
+
+    def of_person(self, annotator: Annotator) -> dict[str, Any]:
+        """Return what the page of this kind shows of the person who judges."""
         return {}
 
     def _own_actions(self) -> list[Action]:

@@ -22,7 +22,9 @@ def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[As
             annotator=annotator,
             task__campaign=campaign,
             state__in=[JudgmentState.LIVE, JudgmentState.GOLD],
-        ).order_by("-created_at", "-pk")[:count]
+        )
+        .order_by("-created_at", "-pk")
+        .prefetch_related(*campaign.question_kind.answer_relations)[:count]
     )
     assignments = Assignment.objects.filter(
         annotator=annotator, task__in=[judgment.task_id for judgment in judgments]

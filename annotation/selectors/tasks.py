@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from django.core.cache import cache as shared_cache
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask, Withdrawal, of_labels
@@ -65,27 +65,41 @@ class NewTasks:
     pair_task: Int64Array
 
 
-def new_task_parts(benchmark: Benchmark) -> Iterator[NewTasks]:
+def new_task_parts(
+    benchmark: Benchmark,
+    taken: QuerySet[JudgmentTask] | None = None,
+    wanted: Int64Array | None = None,
+) -> Iterator[NewTasks]:
     """Yield the tasks of a new campaign, part by part.
 
     There is one task for each text pair among the pooled pairs that no campaign contains, see
-    `_is_taken`. The units ascend from part to part. Only one part is in memory at a time.
+    `_is_taken`. The units ascend from part to part. Only one part is in memory at a time. taken:
+    the tasks whose pairs are left out; None for `taken_pairs`. wanted: the only text pairs that can
+    be contained, ascending; None for all.
     """
     videos = video_ids(benchmark)
+    taken = taken_pairs(benchmark) if taken is None else taken
     for captions in caption_parts(benchmark, PAIRS_PER_PART):
-        yield _new_tasks(benchmark, captions, videos)
+        yield _new_tasks(benchmark, captions, videos, taken, wanted)
 
 
-def _new_tasks(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> NewTasks:
+def _new_tasks(
+    benchmark: Benchmark,
+    captions: Captions,
+    videos: Int64Array,
+    taken: QuerySet[JudgmentTask],
+    wanted: Int64Array | None,
+) -> NewTasks:
     space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
     pairs = pairs_of_captions(benchmark, captions, videos)
     texts = first_equal[captions.numbers]
     first, end = space.encode(np.array([texts.min(), texts.max() + 1]), 0).tolist()
-    taken = taken_pairs(benchmark)
     (taken_ids,) = read_columns(taken.filter(Among("pair__query_id", captions.ids)), "pair_id")
     (taken_units,) = read_columns(taken.filter(unit__gte=first, unit__lt=end), "unit")
     units = text_pair_codes(pairs.codes, first_equal, space)
     is_new = ~_is_taken(pairs.ids, units, taken_ids, taken_units)
+    if wanted is not None:
+        is_new &= np.isin(units, wanted)
     codes, units = pairs.codes[is_new], units[is_new]
     order = np.argsort(units, kind="stable")
     firsts = np.flatnonzero(np.diff(units[order], prepend=-1))
@@ -94,7 +108,7 @@ def _new_tasks(benchmark: Benchmark, captions: Captions, videos: Int64Array) -> 
         captions=captions,
         pair_ids=pairs.ids[is_new][chosen],
         units=units[chosen],
-        n_pairs=pairs_per_unit(benchmark, units[chosen], captions),
+        n_pairs=pairs_per_unit(benchmark, units[chosen], captions, taken),
         pairs=codes,
         pair_task=np.searchsorted(units[chosen], units),
     )
@@ -112,18 +126,22 @@ def _is_taken(
 
 
 def pairs_per_unit(
-    benchmark: Benchmark, units: Int64Array, captions: Captions | None = None
+    benchmark: Benchmark,
+    units: Int64Array,
+    captions: Captions | None = None,
+    taken: QuerySet[JudgmentTask] | None = None,
 ) -> Int64Array:
     """Return the number of pairs that share the label of each text pair, int64 [n].
 
     There is one pair for each caption with the text, except for captions that have their own task.
 
     units: int64 [n], as `text_pair_codes` returns them. captions: all captions with these texts, or
-    None for all captions of the benchmark.
+    None for all captions of the benchmark. taken: as for `new_task_parts`.
     """
     space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
     sizes = np.bincount(first_equal, minlength=benchmark.n_queries)
-    single = taken_pairs(benchmark).filter(unit=None)
+    taken = taken_pairs(benchmark) if taken is None else taken
+    single = taken.filter(unit=None)
     if captions is not None:
         single = single.filter(Among("pair__query_id", captions.ids))
     queries, videos = read_columns(single, "pair__query__number", "pair__video__number")
@@ -352,7 +370,8 @@ def _unlabelled(groups: Sequence[TaskGroup]) -> NewCounts:
 
 def _took_all(campaign: Campaign) -> bool:
     """Return whether the campaign included all pairs that were in no campaign when it opened."""
-    return not campaign.is_imported and not campaign.confirms
+    took = not campaign.is_imported and not campaign.confirms
+    return took and campaign.question_kind.takes_all
 
 
 def _keeps_tasks(campaign: Campaign) -> bool:
@@ -385,3 +404,15 @@ def _keys_of_new_counts(benchmarks: Iterable[Benchmark]) -> dict[Benchmark, str]
         f"-{rounds.get(benchmark.pk)}-{withdrawn.get(benchmark.pk)}"
         for benchmark in benchmarks
     }
+
+
+def relevant_text_pairs(benchmark: Benchmark) -> Int64Array:
+    """Return the text pairs that a task of the benchmark has settled as relevant, ascending."""
+    tasks = JudgmentTask.objects.filter(
+        of_labels("campaign__"),
+        campaign__benchmark=benchmark,
+        pair__isnull=False,
+        label__gte=F("campaign__threshold"),
+    )
+    codes = codes_of(benchmark, *read_columns(tasks, "pair__query_id", "pair__video_id"))
+    return np.unique(text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space))

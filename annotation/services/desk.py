@@ -26,12 +26,15 @@ from hearth.shared.errors import Conflict, InvalidInput, NotFound
 
 
 @transaction.atomic
-def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "") -> Adjudication:
+def adjudicate_task(
+    *, task: JudgmentTask, label: int, by: User, reason: str = "", answer: str = ""
+) -> Adjudication:
     """Rule on a pair that is in conflict or escalated. Its labels stay.
 
     A closed campaign is allowed, because imported campaigns are closed and can have conflicts.
-    Raises `Conflict` if the pair is no longer at the desk or leads do not rule on this question,
-    and `InvalidInput` if the label is not one of `rulings`.
+    answer: what the kind of the question needs besides the label, as text. Raises `Conflict` if
+    the pair is no longer at the desk or leads do not rule on this question, and `InvalidInput` if
+    the label is not one of `rulings` or the answer does not fit.
     """
     check_can_rule(by, task.campaign.benchmark)
     kind = task.campaign.question_kind
@@ -41,11 +44,18 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
     task = _task_at_desk(task, TaskState.CONFLICTED, TaskState.ESCALATED)
     if label not in rulings:
         raise InvalidInput(f"{label} is not on the scale of this campaign.")
+    value = kind.ruling(task, label, answer)
     try:
         with transaction.atomic():
             ruling = Adjudication.objects.create(
-                task=task, lead=by, label=label, reason=reason, state_before=task.state
+                task=task,
+                lead=by,
+                label=label,
+                payload=value.payload,
+                reason=reason,
+                state_before=task.state,
             )
+            kind.keep(ruling, value)
     except IntegrityError:
         raise Conflict("Another lead has ruled on this pair.") from None
     JudgmentTask.objects.filter(pk=task.pk).update(

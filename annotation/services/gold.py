@@ -96,7 +96,7 @@ def import_gold(
 
 
 def _refuse_existing(benchmark: Benchmark, file: GoldFile) -> None:
-    stored = GoldItem.objects.filter(benchmark=benchmark)
+    stored = GoldItem.objects.filter(benchmark=benchmark, question="label")
     existing = {
         (query, video): GoldUse(use)
         for query, video, use in stored.values_list("query__number", "video__number", "use")

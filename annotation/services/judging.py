@@ -233,7 +233,7 @@ def _hold_again(task: JudgmentTask, slots: TaskSlots, assignment: Assignment) ->
 def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
     task, slots, assignment = _locked_task_of(assignment_id, annotator)
     campaign = task.campaign
-    value = campaign.question_kind.parse(campaign, answer)
+    value = campaign.question_kind.parse(task, answer)
     if task.gold_id is not None:
         return _submit_gold(task, assignment, answer, value)
     _check_replaces(slots.live.get(annotator.pk), answer, is_final=False)
@@ -324,7 +324,7 @@ def _was_escalated(task: JudgmentTask, assignment: Assignment) -> bool:
 def _create_judgment(
     task: JudgmentTask, annotator: Annotator, answer: Answer, value: Value, **outcome: Any
 ) -> Judgment:
-    return Judgment.objects.create(
+    judgment = Judgment.objects.create(
         task=task,
         annotator=annotator,
         label=value.label,
@@ -336,6 +336,8 @@ def _create_judgment(
         guideline=_guideline_shown(task.campaign, answer.guideline),
         **outcome,
     )
+    task.campaign.question_kind.keep(judgment, value)
+    return judgment
 
 
 def _guideline_shown(campaign: Campaign, version: int | None) -> Guideline | None:

@@ -13,9 +13,10 @@ from annotation.core.plan import GroupQueue, LabelPlan, Queue, count_plan
 from annotation.enums import AnnotationAct, Order, Priority, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.policies import check_can_lead
+from annotation.questions.kind import kinds
 from annotation.selectors.groups import BY_PARAGRAPH, Groups, groups_of
 from annotation.selectors.guidelines import latest_guideline
-from annotation.selectors.tasks import NewTasks, new_task_parts
+from annotation.selectors.tasks import NewTasks, new_task_parts, taken_pairs
 from annotation.services.gold import add_gold_tasks
 from annotation.services.policy import Policy
 from hearth.accounts.actors import Actor, account_of
@@ -51,6 +52,8 @@ def open_campaign(
     name: str = "",
     policy: Policy | None = None,
     proxy: str = "",
+    question: str = "label",
+    **own: Any,
 ) -> Campaign:
     """Open a campaign over all pairs of the benchmark that are not in a campaign yet.
 
@@ -58,24 +61,29 @@ def open_campaign(
 
     Captions with equal texts share one task for each video, and its label applies to all of them.
     A campaign for a later run contains only the new pairs of that run. proxy: the name of the
-    proxy that orders the pairs if the priority is by a proxy. Raises `InvalidInput` if there is no
-    pool, no pair is left, the proxy is missing, or the policy is invalid. Also raises it if the
-    policy needs control pairs and there are none.
+    proxy that orders the pairs if the priority is by a proxy. question, own: the question, and the
+    options of only some questions, see `CampaignOptions`. Another question than `label` takes the
+    pairs that no campaign with this question contains. Raises `InvalidInput` if there is no pool,
+    no pair is left, the proxy is missing, or the policy is invalid. Also raises it if the policy
+    needs control pairs and there are none.
     """
     check_can_lead(by, benchmark)
     policy = policy or Policy()
     policy.check()
     check_seed(seed)
     check_length(Campaign, "name", name)
+    kind = kinds()[question]
+    options = kind.opened_with(policy, **own)
     pool = get_latest_pool(benchmark)
     by_proxy = get_proxy(benchmark, proxy) if policy.priority == Priority.PROXY else None
     with long_transaction(), Spool(TASK) as tasks:
         lock_row(benchmark)
         benchmark.refresh_from_db(fields=["equal_texts"])
-        for part in new_task_parts(benchmark):
+        taken = kind.pairs_taken(taken_pairs(benchmark))
+        for part in new_task_parts(benchmark, taken, kind.pairs_wanted(benchmark, options)):
             tasks.add(_rows(part, _tiers_of(part, policy.priority, pool, by_proxy)))
         if not len(tasks):
-            raise InvalidInput(f"Every pair of {benchmark.key} is already in a campaign.")
+            raise InvalidInput(kind.words.no_pairs.format(benchmark=benchmark.key))
         plan = _plan(tasks, benchmark, policy, seed)
         campaign = Campaign.objects.create(
             benchmark=benchmark,
@@ -87,6 +95,8 @@ def open_campaign(
             plan=count_plan((plan.labels_of(part["unit"]), part["n_pairs"]) for part in tasks),
             created_by=account_of(by),
             proxy=by_proxy,
+            question=question,
+            options=options,
             **policy.columns(),
         )
         if plan.groups is not None:

@@ -7,7 +7,9 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from annotation.core.plan import DOUBLE_SHARE, LabelPlan
-from annotation.enums import LABELS, Joining, Order, Priority, Scale
+from annotation.core.spans import TOLERANCE
+from annotation.enums import LABELS, Joining, Only, Order, Priority, Scale
+from annotation.questions.kind import kinds
 from hearth.shared.options import Entry, Group, Option, OptionFault, Seed
 from pooling.core.hashing import Parts
 
@@ -30,6 +32,8 @@ ENTRY = Group(
 CONTROL = Group("Control pairs", is_folded=True)
 AIDS = Group("Judging aids")
 ORDER = Group("Order and seed", is_folded=True)
+QUESTION = Group("Question")
+SPANS = Group("Where", "Only for the question where.", is_folded=True)
 Last = Annotated[int, Option(low=0, high=10_000, in_commands=False)]
 
 
@@ -266,11 +270,20 @@ def check_share(field: str, noun: str, share: float) -> None:
         raise PolicyFault(field, f"The {noun} must lie between 0 and 1, not {share}.")
 
 
+def _questions() -> list[tuple[str, str]]:
+    return [(kind.name, kind.asks) for kind in kinds().values() if kind.asks]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignOptions:
     """A campaign to open.
 
     name: Annotators see this name. If empty, the name is the benchmark’s key and a number.
+    question: What annotators are asked. A campaign that asks where takes pairs for which no one was
+        asked where, whether or not they have a label.
+    only: Only for the question where: the pairs with a relevant label, or all pooled pairs.
+    tolerance: Only for the question where: spans of two annotators agree if their overlap (tIoU)
+        is at least this.
     proxy: Only for the priority by a proxy.
     seed: The seed selects the pairs with an extra label and sets the order of all pairs.
     """
@@ -278,6 +291,23 @@ class CampaignOptions:
     name: Annotated[
         str, Option("Name", length=150, attrs={"autocomplete": "off", "dir": "auto"})
     ] = ""
+    question: Annotated[
+        str,
+        Option(
+            "Question",
+            choices=_questions,
+            entry=Entry.RADIO,
+            may_be_empty=True,
+            group=QUESTION,
+        ),
+    ] = "label"
+    only: Annotated[
+        Only, Option("Pairs to ask about", entry=Entry.RADIO, may_be_empty=True, group=SPANS)
+    ] = Only.RELEVANT
+    tolerance: Annotated[
+        float,
+        Option("Minimum overlap of two spans", low=0.05, high=1, may_be_empty=True, group=SPANS),
+    ] = TOLERANCE
     policy: Policy
     proxy: Annotated[str, Option("Proxy", entry=Entry.OFFERED, group=ORDER)] = ""
     seed: Annotated[Seed, Option(group=ORDER)] = 0

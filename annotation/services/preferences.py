@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.core.keys import keys_problems
 from annotation.models import Annotator
-from annotation.questions.rooms import all_actions
+from annotation.questions.rooms import all_actions, key_rooms
 from hearth.shared.bulk import lock_row
 from hearth.shared.errors import InvalidInput
 
@@ -20,7 +20,7 @@ BREAK_MINUTES_MAX = 600
 
 def set_keys(*, annotator: Annotator, keys: Mapping[str, Sequence[str]]) -> None:
     """Set the list of keys of each action. Raises `InvalidInput` for keys that are not allowed."""
-    problems = keys_problems(keys)
+    problems = keys_problems(keys, key_rooms())
     if set(keys) != {action.name for action in all_actions()} or problems:
         problem = next(iter(problems.values()), "Every action must have a list of keys.")
         raise InvalidInput(str(problem))

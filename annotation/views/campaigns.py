@@ -14,9 +14,10 @@ from annotation.forms.campaigns import CampaignForm, CampaignStateForm
 from annotation.forms.policy import PolicyForm, StudyPolicyForm
 from annotation.models import Campaign
 from annotation.policies import can_lead_somewhere, check_can_lead
+from annotation.questions.kind import kinds
 from annotation.selectors.campaigns import get_campaign
-from annotation.selectors.tasks import count_new_tasks
-from annotation.services.policy import PolicyFault
+from annotation.selectors.tasks import NewCounts, count_new_tasks
+from annotation.services.policy import CampaignOptions, PolicyFault
 from hearth.accounts.models import User
 from hearth.accounts.roles import Role, scopes_of
 from hearth.jobs.deletion_page import deletion_page
@@ -41,7 +42,8 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
     proxies = [("", "None"), *((name, name) for name in names)]
     form = CampaignForm(**form_data(request), offered={"proxy": proxies})
     new = count_new_tasks(benchmark)
-    if request.method == "POST" and form.is_valid() and new.tasks:
+    has_pools = benchmark.pools.exists()
+    if request.method == "POST" and form.is_valid() and _has_pairs(form.options, new, has_pools):
         options = form.options
         return start_job(
             request,
@@ -53,6 +55,9 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
                 "name": options.name,
                 "policy": as_params(options.policy),
                 "proxy": options.proxy,
+                "question": options.question,
+                "only": options.only,
+                "tolerance": options.tolerance,
             },
             benchmark_key=benchmark.key,
         )
@@ -60,9 +65,14 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
         "benchmark": benchmark,
         "form": form,
         "new": new,
-        "has_pools": benchmark.pools.exists(),
+        "has_pools": has_pools,
     }
     return render(request, "annotation/campaigns/open.html", context, status=form_status(request))
+
+
+def _has_pairs(options: CampaignOptions, new: NewCounts, has_pools: bool) -> bool:
+    """Return whether a campaign can have pairs: new ones, or pooled ones for another question."""
+    return new.tasks > 0 or (has_pools and not kinds()[options.question].takes_all)
 
 
 @only_for(can_see_benchmarks, POST)

@@ -94,7 +94,7 @@ def gold_pair(request: HttpRequest, key: str) -> HttpResponse:
     check_can_lead(request.user, benchmark)
     query = get_object_or_404(Query, benchmark=benchmark, key=request.GET.get("caption", ""))
     video = get_object_or_404(Video, benchmark=benchmark, key=request.GET.get("video", ""))
-    known = GoldItem.objects.filter(query=query, video=video).first()
+    known = GoldItem.objects.filter(query=query, video=video, question="label").first()
     if known is not None:
         messages.info(request, "This pair is a gold item already.")
         return redirect("gold-item", benchmark.key, known.pk)
@@ -113,7 +113,7 @@ def gold_pair(request: HttpRequest, key: str) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             messages.success(request, "The pair is a gold item now.")
-            item = GoldItem.objects.get(query=query, video=video)
+            item = GoldItem.objects.get(query=query, video=video, question="label")
             return redirect("gold-item", benchmark.key, item.pk)
     context = {
         "benchmark": benchmark,

@@ -71,6 +71,7 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
         "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),
         **_room_keys(campaign, room, annotator),
         **_room_training(campaign, annotator),
+        **room.of_person(annotator),
     }
     return render(request, f"annotation/questions/{campaign.question}/room.html", context)
 

@@ -26,17 +26,19 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from annotation.models import Campaign, GoldItem, Judgment, JudgmentTask
+    from annotation.questions.room import Room
 
 
 class LabelKind(QuestionKind):
     """Agreement of the planned labels decides, then further labels, and then a lead."""
 
     name = "label"
-    fields = ()
-    room = ROOM
+    fields: tuple[str, ...] = ()
+    room: Room = ROOM
     subject = Subject.PAIR
     campaigns = "judging"
     publishes = True
+    asks = "Is the caption relevant to the video?"
     has_checklist = True
     words = Words(
         study="campaign",
@@ -74,7 +76,8 @@ class LabelKind(QuestionKind):
             "explanation": gold.explanation,
         }
 
-    def parse(self, campaign: Campaign, answer: Recorded) -> Value:
+    def parse(self, task: JudgmentTask, answer: Recorded) -> Value:
+        campaign = task.campaign
         if answer.label is None or answer.payload is not None:
             raise InvalidInput(_("This campaign needs a label."))
         if answer.label not in campaign.labels:
@@ -127,15 +130,15 @@ class LabelKind(QuestionKind):
         """
         has_carried = carried != NO_LABEL
         if not has_carried.any():
-            return _resolve(campaign, answers, planned, closed=closed)
+            return resolve_labels(campaign, answers, planned, closed=closed)
         counted = has_carried & (answers.sum(axis=1) > 0)
         answers = answers.copy()
         answers[counted, carried[counted]] += 1
-        found = _resolve(campaign, answers, planned + counted, closed=closed)
+        found = resolve_labels(campaign, answers, planned + counted, closed=closed)
         return replace(found, required=found.required - counted, n_labels=found.n_labels - counted)
 
 
-def _resolve(
+def resolve_labels(
     campaign: Campaign, counts: Int64Array, planned: Int64Array, *, closed: bool
 ) -> Outcomes:
     labels_max: Int64Array | int = campaign.labels_max

@@ -27,7 +27,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.moments import kinds
 from evaluation.core.relevance.expected import expect_ratio, ranks_of
 from evaluation.core.relevance.measure import (
     Cutoff,
@@ -44,7 +43,6 @@ from evaluation.core.relevance.measure import (
 
 if TYPE_CHECKING:
     from evaluation.core.graded.scoring import GradedLists
-    from evaluation.core.moments.lists import MomentLists
     from evaluation.core.pools.extremes import Extremes, Sides
     from evaluation.core.relevance.scoring import ListStatistics
 
@@ -57,6 +55,9 @@ __all__ = [
 ]
 
 MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
+
+MOMENTS: Final = Declared(signs=(">=", ">"), needs="labels and lists of moments")
+"""tIoU>=x: a listed moment matches a labelled one if their time overlap reaches x."""
 
 
 class Correct(Kind):
@@ -81,17 +82,13 @@ class Recall(DividedKind):
     """Positives in the top k / all positives of the query."""
 
     cutoff = Cutoff.NEEDED
-    parameters = {"tIoU": kinds.TIOU, "nms": kinds.NMS}
-    bounded = True
+    parameters = {"tIoU": MOMENTS}
 
     def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
         return divide(lists.n_hits[measure.cutoff], lists.n_positives)
 
     def sides(self, block: Extremes, measure: Measure) -> Sides:
         return block.recall(measure.cutoff)
-
-    def locate(self, lists: MomentLists, measure: Measure) -> FloatArray:
-        return kinds.recall(lists, measure)
 
     def expect(self, chance: FloatArray, outside: IntArray, measure: Measure) -> FloatArray:
         k = measure.cutoff
@@ -145,7 +142,7 @@ class AveragePrecision(_PrecisionSum):
     a positive.
     """
 
-    parameters = {"tIoU": kinds.TIOU, "length": kinds.LENGTH}
+    parameters = {"tIoU": MOMENTS}
     grades_hits = True
 
     def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
@@ -156,9 +153,6 @@ class AveragePrecision(_PrecisionSum):
 
     def grade(self, lists: GradedLists, measure: Measure) -> FloatArray:
         return lists.mean_over_hits(lists.hit_numbers)
-
-    def locate(self, lists: MomentLists, measure: Measure) -> FloatArray:
-        return kinds.window_precision(lists, measure)
 
 
 class FoundPrecision(_PrecisionSum):
@@ -245,7 +239,7 @@ class Ndcg(DividedKind):
     is_ideal = True
     parameters = {
         "gain": Declared(tuple(_GAINS)),
-        "tIoU": kinds.TIOU,
+        "tIoU": MOMENTS,
         "order": Declared(("random",), needs="a proxy"),
     }
     gain: str = "linear"
@@ -276,9 +270,6 @@ class ExponentialNdcg(Ndcg):
 
     parameters = {name: Ndcg.parameters[name] for name in ("tIoU", "order")}
     gain = "exp"
-
-    def locate(self, lists: MomentLists, measure: Measure) -> FloatArray:
-        return kinds.moment_ndcg(lists, measure)
 
 
 class MeanRank(Kind):
@@ -341,7 +332,6 @@ register(
     MeanRank("MeanR"),
     JudgedShare("Judged"),
     EpicPrecision("mAP(epic)"),
-    *kinds.KINDS,
 )
 
 DEFAULT_MEASURES: Final[tuple[Measure, ...]] = tuple(

@@ -31,6 +31,9 @@ def lead(client: Client, db: None) -> Client:
 # The data of an unchanged form.
 USUAL = {
     "name": "",
+    "question": "label",
+    "only": "relevant",
+    "tolerance": "0.5",
     "labels_each": "1",
     "double_percent": "10",
     "labels_max": "3",
@@ -129,6 +132,9 @@ def test_opening_a_campaign_starts_a_job(unjudged: Campaign, lead: Client) -> No
             "seed": 42,
             "name": "دورة",
             "proxy": "",
+            "question": "label",
+            "only": "relevant",
+            "tolerance": 0.5,
         },
     )
 

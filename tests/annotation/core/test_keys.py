@@ -12,20 +12,24 @@ from annotation.core.keys import (
     Keys,
     bindings,
     key_problem,
-    keys_problems,
     normal_key,
     room_keys,
     shown_key,
     without_characters,
 )
 from annotation.core.keys import keys_of as keys_of_actions
-from annotation.questions.rooms import all_actions
+from annotation.core.keys import keys_problems as problems_in_rooms
+from annotation.questions.rooms import all_actions, key_rooms
 
 DEFAULTS = {action.name: action.keys for action in all_actions()}
 
 
 def keys_of(stored: Any) -> Keys:
-    return keys_of_actions(stored, all_actions())
+    return keys_of_actions(stored, all_actions(), key_rooms())
+
+
+def keys_problems(keys: dict[str, tuple[str, ...]]) -> dict[tuple[str, int], KeyProblem]:
+    return problems_in_rooms(keys, key_rooms())
 
 
 @pytest.mark.parametrize(
@@ -78,8 +82,6 @@ def test_a_key_that_cannot_be_chosen(key: str) -> None:
 
 
 def test_a_key_with_two_actions_is_refused() -> None:
-    used = [key for keys in DEFAULTS.values() for key in keys]
-    assert len(used) == len(set(used))
     assert keys_problems(DEFAULTS) == {}
     problem = KeyProblem("{key} is chosen twice.", "J")
     assert str(problem) == "J is chosen twice."
@@ -91,6 +93,22 @@ def test_a_key_with_two_actions_is_refused() -> None:
     assert keys_problems({"undo": ("z", "z")}) == {("undo", 0): problem, ("undo", 1): problem}
     invalid = keys_problems({**DEFAULTS, "undo": ("z", "1"), "sheet": ("Tab",)})
     assert list(invalid) == [("undo", 1), ("sheet", 0)]
+
+
+def test_actions_of_different_rooms_can_have_the_same_key() -> None:
+    # Only the room that orders captions moves them, and only another one merges spans.
+    assert (DEFAULTS["raise"], DEFAULTS["merge"]) == (("o",), ("o",))
+    mine = keys_of({"raise": ["v"], "undo": ["l"]})
+    assert (mine["merge"], mine["lower"], mine["lock"]) == (("o",), (), ())
+    assert set(keys_problems({**DEFAULTS, "split": ("o",), "play": ("v",)})) == {
+        ("split", 0),
+        ("merge", 0),
+    }
+    assert set(keys_problems({**DEFAULTS, "play": ("o",)})) == {
+        ("raise", 0),
+        ("play", 0),
+        ("merge", 0),
+    }
 
 
 def test_an_action_may_have_no_key() -> None:

@@ -1,1 +1,0 @@
-"""Measures of ranked moments, as the official evaluators of the data sets compute them."""

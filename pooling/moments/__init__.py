@@ -1,1 +1,0 @@
-"""Moments: spans of original positives, and ranked lists of moments."""

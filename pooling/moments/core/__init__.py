@@ -1,1 +1,0 @@
-"""Spans of videos as arrays."""
