@@ -8,6 +8,7 @@ from annotation import api as annotation
 from annotation.api import invitations as annotation_invitations
 from annotation.api import pools as pool_plans
 from evaluation.catalogue import api as catalogue
+from evaluation.estimates import api as estimates
 from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
 from evaluation.public import api as public
@@ -110,6 +111,7 @@ urlpatterns = [
         ],
     ),
     *phrasings.urlpatterns,
+    *estimates.urlpatterns,
     *addresses(
         "",
         [

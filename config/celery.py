@@ -47,6 +47,10 @@ app.conf.beat_schedule = {
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
     "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
     "renew-analyses": {"task": "evaluation.tasks.renew_analyses_task", "schedule": 300.0},
+    "advance-draws": {
+        "task": "evaluation.estimates.tasks.advance_draws_task",
+        "schedule": 20.0,
+    },
     "housekeeping": {
         "task": "hearth.operations.tasks.housekeeping_task",
         "schedule": crontab(hour=3, minute=17),

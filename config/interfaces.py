@@ -124,6 +124,7 @@ def _text(option: Declared) -> str:
 
 def client_source() -> str:
     """Return the module of the client that has a method for each action."""
+    from evaluation.estimates.api import DrawSerializer
     from evaluation.release.api import ConfirmationSerializer, PublishSerializer
     from evaluation.scores.api import EvaluateSerializer
     from pooling.api.pools import PoolBuildSerializer
@@ -168,6 +169,13 @@ def client_source() -> str:
             "confirmations/",
             ConfirmationSerializer,
             "Request second labels for positives that have one.",
+            first="run",
+        ),
+        Call(
+            "draw_captions",
+            "draws/",
+            DrawSerializer,
+            "Draw captions that no label decides, and open the campaign that judges them.",
             first="run",
         ),
     )

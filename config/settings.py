@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "pooling.phrasings",
     "annotation",
     "evaluation",
+    "evaluation.estimates",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -17,7 +17,7 @@ from typing import NamedTuple
 class Trigger(NamedTuple):
     """A trigger that refuses a change of each row for which an SQL condition is true.
 
-    change: INSERT or DELETE. refused: the error message.
+    change: INSERT, UPDATE or DELETE. refused: the error message.
     """
 
     name: str
@@ -83,6 +83,11 @@ def _postgresql(trigger: Trigger) -> tuple[str, str]:
         f"END IF; RETURN {row}; END $$",
         f"CREATE TRIGGER {name} BEFORE {change} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
     )
+
+
+def statements_of(trigger: Trigger) -> dict[str, tuple[str, ...]]:
+    """Return the statements that create a trigger, for each database vendor."""
+    return {"sqlite": (_sqlite(trigger),), "postgresql": _postgresql(trigger)}
 
 
 # The statements for each database vendor.

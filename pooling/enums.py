@@ -41,6 +41,7 @@ class RunUploadState(models.TextChoices):
 class PoolStrategy(models.TextChoices):
     DEPTH_K = "depth-k", "Top k of each run"
     JUDGED = "judged", "Pairs of imported judgments"
+    DRAWN = "drawn", "Pairs of drawn captions"
 
 
 class EqualTexts(models.TextChoices):

@@ -12,6 +12,7 @@ from django.urls import get_resolver
 from annotation.questions.order.study import NewStudy
 from annotation.services import CampaignOptions, ImportGold, ImportJudgments
 from config.interfaces import CLIENT, COMMANDS, client_source, commands_document
+from evaluation.estimates.services import DrawOptions
 from evaluation.release.exports import ExportOptions
 from evaluation.release.selectors import ConfirmOptions
 from evaluation.release.services import PublishOptions
@@ -43,6 +44,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     BenchmarkFields: ("BenchmarkForm", "BenchmarkFields", "", ""),
     CampaignOptions: ("CampaignForm", "", "open_campaign", ""),
     ConfirmOptions: ("", "Confirmation", "confirm_positives", "confirm_positives"),
+    DrawOptions: ("DrawForm", "Draw", "draw_captions", "draw_captions"),
     EvaluateOptions: ("", "Evaluate", "evaluate", "evaluate"),
     ExportOptions: ("", "Export", "export_labels", ""),
     FuseOptions: ("FuseForm", "Fuse", "fuse_runs", "fuse_runs"),
@@ -72,6 +74,8 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
 }
 # Options that an interface does not have, and why.
 MISSING = {
+    # The form is on the page of the run.
+    "DrawForm": {"run"},
     # Matrices and embeddings have a form each.
     "MatrixForm": {"caption_embeddings", "video_embeddings", "own_as_computed"},
     # Only a preview uses these, which has a schema of its own.

@@ -16,6 +16,7 @@ from annotation.services.claims import (
 )
 from annotation.services.confirmations import open_confirmation
 from annotation.services.desk import adjudicate_task, exclude_task, reopen_task, undo_ruling
+from annotation.services.drawn import open_drawn, release_waiting
 from annotation.services.gold import (
     Gold,
     ImportGold,

@@ -142,6 +142,13 @@ class Benchmark(Calls):
             raise ClientError(f"The run {run} has no scores under the labels {labels}.")
         return found
 
+    def estimate(self, run: str, measure: str = "C@10", *, minus: str = "") -> Json:
+        """Return the newest estimate of a run's score, or of its difference from another run.
+
+        It has `value` and `interval`, or both null and the reason as `refusal`.
+        """
+        return self.site.get(f"{self._path}estimate/", run=run, measure=measure, other=minus)
+
     def label_sets(self) -> Iterator[Json]:
         """Yield the label sets, newest first."""
         return self.site.list(f"{self._path}label-sets/")

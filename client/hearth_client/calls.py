@@ -133,3 +133,15 @@ class Calls:
         seed: Seed. The seed of the task order.
         """
         return self._do("confirmations/", {"run": run, "all": all, "cutoff": cutoff, "labels": labels, "name": name, "seed": seed}, {}, on_job)
+
+    def draw_captions(self, run: str, *, measure: str = 'C@10', captions: int = 100, proxy: str = '', seed: int = 0, name: str = '', on_job: OnJob = ignore) -> Json:
+        """Draw captions that no label decides, and open the campaign that judges them.
+
+        run: Run. The run whose score is estimated.
+        measure: Measure. C@k, P@k, R@k, AP, nDCG or RR. For C@k, the judging of a caption stops at its first relevant pair. The pairs for AP@10 are enough for all measures at 10.
+        captions: Captions. At most the undecided captions. Fewer than 30 give no estimate.
+        proxy: Machine. A machine whose values predict relevance. It makes intervals of AP, nDCG and P@k narrower, and never replaces a label.
+        seed: Seed.
+        name: Name of the campaign.
+        """
+        return self._do("draws/", {"run": run, "measure": measure, "captions": captions, "proxy": proxy, "seed": seed, "name": name}, {}, on_job)

@@ -127,11 +127,16 @@ def _columns(benchmark: Benchmark, options: PoolOptions) -> dict[str, Any]:
 
 
 def add_judged_pairs(
-    *, benchmark: Benchmark, codes: Int64Array, by: Actor
+    *,
+    benchmark: Benchmark,
+    codes: Int64Array,
+    by: Actor,
+    strategy: PoolStrategy = PoolStrategy.JUDGED,
 ) -> tuple[Pool, Int64Array]:
-    """Store a pool of pairs that were judged elsewhere. Return it and the pairs' primary keys.
+    """Store a pool of pairs that no runs select. Return it and the pairs' primary keys.
 
-    The caller's transaction stores the judgments of these pairs as well.
+    The caller's transaction stores the judgments or the tasks of these pairs as well. strategy: why
+    the pool has these pairs.
     codes: int64 [n], ascending and unique. The primary keys are int64 [n] in the same order.
     """
     check_can_build_pool(by, benchmark)
@@ -139,7 +144,7 @@ def add_judged_pairs(
     fresh = new_codes(codes, known.codes)
     pool = Pool.objects.create(
         benchmark=benchmark,
-        strategy=PoolStrategy.JUDGED,
+        strategy=strategy,
         n_pairs=len(codes),
         n_new_pairs=len(fresh),
         n_tasks=len(pool_plan.text_pairs_of(benchmark, codes)),

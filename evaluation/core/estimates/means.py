@@ -33,7 +33,12 @@ def weight_of_machine(m: FloatArray, f: FloatArray) -> FloatArray:
 
 
 def difference_estimate(
-    m: FloatArray, f: FloatArray, mean_f: float, population: int, bound: float | None = None
+    m: FloatArray,
+    f: FloatArray,
+    mean_f: float,
+    population: int,
+    bound: float | None = None,
+    confidence: float = CONFIDENCE,
 ) -> Interval:
     """Return the mean of all captions, with the interval by t.
 
@@ -49,7 +54,7 @@ def difference_estimate(
     mean = rest.sum(axis=-1) / (n + extra)
     squares = (rest**2).sum(axis=-1) + extra * (bound or 0) ** 2 - (n + extra) * mean**2
     freedom = n + extra - 2
-    quantile = np.where(extra > 0, t_quantile(CONFIDENCE, n), t_quantile(CONFIDENCE, n - 2))
+    quantile = np.where(extra > 0, t_quantile(confidence, n), t_quantile(confidence, n - 2))
     variance = np.maximum(squares, 0) / freedom * (1 - n / population) / (n + extra)
     half = quantile * np.sqrt(variance)
     value = lam * mean_f + mean

@@ -9,11 +9,13 @@ from typing import Final
 Z: Final = 1.959964
 """Normal quantile of 95 %."""
 
-Z_AT_END: Final = 2.108
-"""Normal quantile at the planned number of captions if people also look at the sequence."""
+LOOKING_ALPHA, END_ALPHA = 0.02, 0.035
+"""Errors of the sequence that is shown while people judge, and of the interval at the end.
 
-LOOKING_ALPHA: Final = 0.02
-"""Error of the sequence that is shown while people judge."""
+Both are right together with 95 %."""
+
+Z_AT_END: Final = 2.108
+"""Normal quantile of the interval at the end."""
 
 FEWEST_CAPTIONS: Final = 30
 
