@@ -73,6 +73,7 @@ INSTALLED_APPS = [
     "pooling",
     "pooling.paragraphs",
     "pooling.phrasings",
+    "pooling.moments",
     "annotation",
     "evaluation",
     "evaluation.estimates",

@@ -122,7 +122,7 @@ def judged(folder: Path, manage: Manage) -> Path:
 
 def test_import_benchmark(folder: Path, manage: Manage) -> None:
     words = ("import_benchmark", "tiny", "--captions", folder / "captions.csv", "--name", "Tiny")
-    expected = {"queries": 3, "videos": 4, "original_positives": 4, "notes": []}
+    expected = {"queries": 3, "videos": 4, "original_positives": 4, "spans": 0, "notes": []}
     expected["changed"] = False
     assert manage(*words) == {**expected, "created": True}
     assert manage(*words) == {**expected, "created": False}

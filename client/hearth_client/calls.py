@@ -30,7 +30,7 @@ class Calls:
     ) -> Json:
         raise NotImplementedError
 
-    def begin_upload(self, file: File, *, system: str, name: str = '', direction: Literal['text-to-video', 'video-to-text', 'both'] = 'text-to-video', keys: File | None = None, format: Literal['auto', 'trec', 'json', 'npy', 'scores', 'mteb', 'avs', 'npz'] = 'auto', depth: int | None = None, on_bytes: OnBytes = ignore, for_scoring: bool = False) -> Json:
+    def begin_upload(self, file: File, *, system: str, name: str = '', direction: Literal['text-to-video', 'video-to-text', 'both'] = 'text-to-video', keys: File | None = None, format: Literal['auto', 'trec', 'json', 'npy', 'scores', 'mteb', 'avs', 'npz', 'tvr', 'tvr-svmr', 'tvr-vr', 'windows', 'segments', 'moments'] = 'auto', depth: int | None = None, on_bytes: OnBytes = ignore, for_scoring: bool = False) -> Json:
         """Send the file of a run, and return the job that checks and stores it.
 
         file: Files. One or several files, or a zip archive of several. A text file can be compressed with gzip.

@@ -21,6 +21,7 @@ from pooling.core.arrays import Bools, Float32s, Float64s, Int32s, Int64s
 from pooling.core.direction import Direction
 from pooling.core.pair_space import PairSpace
 from pooling.core.problems import Problems
+from pooling.moments.core.rows import MomentData
 
 # The approximate number of ranges of captions, each with a temporary file for its predictions.
 RANGES = 128
@@ -35,7 +36,8 @@ class RunData:
     int64 [n + 1]; `videos` int32 and `scores` float32 [total]. `depth` is the length of the longest
     list, `sha256` the hash of the content, `format` trec, json or npy, and `tag` the TREC run tag.
     In the direction from video to text, `query_numbers` are those of videos, and `videos` contains
-    captions.
+    captions. moments: the ranked moments, if the run has them; `videos` then has the video of each
+    moment at its first place.
     """
 
     query_numbers: Int32s
@@ -48,6 +50,7 @@ class RunData:
     tag: str | None = None
     warnings: tuple[str, ...] = ()
     direction: Direction = Direction.TEXT_TO_VIDEO
+    moments: MomentData | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

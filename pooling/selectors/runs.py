@@ -21,6 +21,7 @@ from pooling.core.pool_options import PoolRequest
 from pooling.core.ranked_lists import NO_ITEM, RankedLists
 from pooling.enums import RunUploadState
 from pooling.models import Benchmark, RankedList, Run
+from pooling.moments.selectors import moment_lists
 from pooling.selectors.arrays import Int32Array, Int64Array
 
 Float32Array = npt.NDArray[np.float32]
@@ -149,8 +150,12 @@ def scored_lists(run: Run) -> Iterator[tuple[int, Int32Array, Float32Array]]:
 
 
 def pooled_codes_of(run: Run, depth: int) -> Int64Array:
-    """Return the pairs in the top `depth` of a run as codes of the benchmark, int64."""
-    codes = pair_codes(ranked_lists(run, depth), depth)
+    """Return the pairs in the top `depth` of a run as codes of the benchmark, int64.
+
+    The top of a run of moments has the videos of its first moments, which may be fewer.
+    """
+    moments = moment_lists(run, depth)
+    codes = pair_codes(ranked_lists(run, depth) if moments is None else moments, depth)
     return run.facing.benchmark_codes(codes, run.benchmark.pair_space)
 
 

@@ -20,13 +20,15 @@ from pooling.core.readers.benchmarks import TABLE
 from pooling.core.readers.benchmarks.captions import CaptionsFile
 from pooling.core.readers.registry import AUTO
 from pooling.enums import EqualTexts, PoolingAct
-from pooling.models import Benchmark, BenchmarkImport, Query, Video
+from pooling.models import Benchmark, BenchmarkImport, Query, Run, Video
+from pooling.moments.storing import spans_of, store_spans
 from pooling.policies import check_can_set_equal_texts
 from pooling.selectors.captions import why_equal_texts_are_fixed
 from pooling.services import plans
 from pooling.services.pools import recount_tasks
 from pooling.services.updates import copy_numbered, copy_positives, update_captions
 from pooling.services.videos import attach_videos, prepared_videos
+from pooling.signals import positives_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class ImportedBenchmark:
     """An imported benchmark.
 
     created: whether the benchmark is new. changed: whether the captions of an existing benchmark
-    changed.
+    changed. spans: the number of spans of the original positives.
     """
 
     benchmark: Benchmark
@@ -42,6 +44,7 @@ class ImportedBenchmark:
     created: bool
     changed: bool
     notes: tuple[str, ...]
+    spans: int = 0
 
 
 def import_benchmark(
@@ -94,6 +97,7 @@ def import_benchmark(
         if files.columns or files.expected not in (AUTO, TABLE):
             benchmark.reading = {"format": files.expected, "columns": dict(files.columns)}
             benchmark.save(update_fields=["reading"])
+        spans, beyond = _store_spans(benchmark, file, by)
         counts = {"new": again.stored is None, "videos_with_files": len(ready)}
         record(PoolingAct.BENCHMARK_IMPORTED, by=by, on=benchmark, after=counts)
         if accepted is not None:
@@ -104,8 +108,26 @@ def import_benchmark(
         len(file.positive_queries),
         created=again.stored is None,
         changed=again.stored is not None and bool(changes),
-        notes=file.notes + made.listed.notes + broken,
+        notes=tuple(dict.fromkeys(file.notes + made.listed.notes + broken + beyond)),
+        spans=spans,
     )
+
+
+def _store_spans(
+    benchmark: Benchmark, file: CaptionsFile, by: Actor
+) -> tuple[int, tuple[str, ...]]:
+    """Store the spans of a file, if its format has them. Return their number, and warnings."""
+    if file.moments is None:
+        return 0, ()
+    before = spans_of(benchmark)
+    pairs = zip(file.positive_queries.tolist(), file.positive_videos.tolist(), strict=True)
+    keys = [(file.query_keys[query], file.video_keys[video]) for query, video in pairs]
+    beyond = store_spans(benchmark, file.moments, keys)
+    after = spans_of(benchmark)
+    is_changed = any(not one.equals(other) for one, other in zip(before, after, strict=True))
+    if is_changed and Run.everything.filter(benchmark=benchmark).exists():
+        positives_changed.send(sender=Benchmark, benchmark=benchmark, by=by)
+    return len(after[0]), beyond
 
 
 def _checked(made: plans.ImportPlan, accepted: str) -> CaptionsFile:

@@ -26,6 +26,7 @@ from pooling.core.packing import packed_lists
 from pooling.core.readers.runs import RUNS
 from pooling.enums import PoolingAct
 from pooling.models import Benchmark, RankedList, Run, System
+from pooling.moments.storing import store_moments
 from pooling.policies import check_can_import_run
 from pooling.services.names import check_name, free_name
 from pooling.services.reading_runs import ReadRun, files_of_runs, reading_run
@@ -281,6 +282,8 @@ def store_lists(
         **fields,
     )
     copy_parts(RankedList, _rows(run, data))
+    if data.moments is not None:
+        store_moments(run, data.moments)
     return run
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hearth.shared.errors import InvalidInput
 from pooling.core.proxies.wordnet import DEBIAN
-from tests.reference import estimates, fusion, paragraphs, phrasings, proxies
+from tests.reference import estimates, fusion, moments, paragraphs, phrasings, proxies
 from tests.reference.figures import Figure, Options
 
 Source = Callable[[Options], Iterator[Figure]]
@@ -28,6 +28,7 @@ SOURCES: dict[str, Source] = {
     "phrasings": phrasings.figures,
     "paragraphs": paragraphs.figures,
     "estimates": estimates.figures,
+    "moments": moments.figures,
 }
 
 

@@ -21,6 +21,7 @@ from hearth.shared.errors import InvalidInput
 
 if TYPE_CHECKING:
     from evaluation.core.graded.scoring import GradedLists
+    from evaluation.core.moments.lists import MomentLists
     from evaluation.core.pools.extremes import Extremes, Sides
     from evaluation.core.relevance.scoring import ListStatistics
 
@@ -94,13 +95,13 @@ class Kind:
     parameters: the parameters by name. is_rank: whether values are ranks, where less is better,
     instead of shares from 0 to 1. divides_by_all: whether more relevant pairs outside of the list
     lower the value. counts_judged: whether the value depends on which pairs are judged, and not on
-    their labels. grades_hits: whether graded relevance needs an item of relevance 1. needs: what is
-    needed instead of labels.
+    their labels. grades_hits: whether graded relevance needs an item of relevance 1. bounded:
+    whether unjudged moments give an upper bound. needs: what is needed instead of labels.
     """
 
     cutoff: Cutoff = Cutoff.ALLOWED
     parameters: Mapping[str, Declared] = {}
-    is_rank = divides_by_all = counts_judged = grades_hits = False
+    is_rank = divides_by_all = counts_judged = grades_hits = bounded = False
     needs: str | None = None
 
     def __init__(self, name: str) -> None:
@@ -142,6 +143,10 @@ class Kind:
 
     def grade(self, lists: GradedLists, measure: Measure) -> FloatArray:
         """Return the values of a block of B queries by graded relevance, float64 [B]."""
+        raise NotImplementedError
+
+    def locate(self, lists: MomentLists, measure: Measure) -> FloatArray:
+        """Return the values of the queries by spans of videos, float64 [n_queries]."""
         raise NotImplementedError
 
     def can(self, name: str) -> bool:

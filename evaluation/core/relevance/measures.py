@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.moments import kinds
 from evaluation.core.relevance.expected import expect_ratio, ranks_of
 from evaluation.core.relevance.measure import (
     Cutoff,
@@ -43,6 +44,7 @@ from evaluation.core.relevance.measure import (
 
 if TYPE_CHECKING:
     from evaluation.core.graded.scoring import GradedLists
+    from evaluation.core.moments.lists import MomentLists
     from evaluation.core.pools.extremes import Extremes, Sides
     from evaluation.core.relevance.scoring import ListStatistics
 
@@ -55,9 +57,6 @@ __all__ = [
 ]
 
 MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
-
-MOMENTS: Final = Declared(signs=(">=", ">"), needs="labels and lists of moments")
-"""tIoU>=x: a listed moment matches a labelled one if their time overlap reaches x."""
 
 
 class Correct(Kind):
@@ -82,13 +81,17 @@ class Recall(DividedKind):
     """Positives in the top k / all positives of the query."""
 
     cutoff = Cutoff.NEEDED
-    parameters = {"tIoU": MOMENTS}
+    parameters = {"tIoU": kinds.TIOU, "nms": kinds.NMS}
+    bounded = True
 
     def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
         return divide(lists.n_hits[measure.cutoff], lists.n_positives)
 
     def sides(self, block: Extremes, measure: Measure) -> Sides:
         return block.recall(measure.cutoff)
+
+    def locate(self, lists: MomentLists, measure: Measure) -> FloatArray:
+        return kinds.recall(lists, measure)
 
     def expect(self, chance: FloatArray, outside: IntArray, measure: Measure) -> FloatArray:
         k = measure.cutoff
@@ -142,7 +145,7 @@ class AveragePrecision(_PrecisionSum):
     a positive.
     """
 
-    parameters = {"tIoU": MOMENTS}
+    parameters = {"tIoU": kinds.TIOU, "length": kinds.LENGTH}
     grades_hits = True
 
     def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
@@ -153,6 +156,9 @@ class AveragePrecision(_PrecisionSum):
 
     def grade(self, lists: GradedLists, measure: Measure) -> FloatArray:
         return lists.mean_over_hits(lists.hit_numbers)
+
+    def locate(self, lists: MomentLists, measure: Measure) -> FloatArray:
+        return kinds.window_precision(lists, measure)
 
 
 class FoundPrecision(_PrecisionSum):
@@ -239,7 +245,7 @@ class Ndcg(DividedKind):
     is_ideal = True
     parameters = {
         "gain": Declared(tuple(_GAINS)),
-        "tIoU": MOMENTS,
+        "tIoU": kinds.TIOU,
         "order": Declared(("random",), needs="a proxy"),
     }
     gain: str = "linear"
@@ -270,6 +276,9 @@ class ExponentialNdcg(Ndcg):
 
     parameters = {name: Ndcg.parameters[name] for name in ("tIoU", "order")}
     gain = "exp"
+
+    def locate(self, lists: MomentLists, measure: Measure) -> FloatArray:
+        return kinds.moment_ndcg(lists, measure)
 
 
 class MeanRank(Kind):
@@ -332,6 +341,7 @@ register(
     MeanRank("MeanR"),
     JudgedShare("Judged"),
     EpicPrecision("mAP(epic)"),
+    *kinds.KINDS,
 )
 
 DEFAULT_MEASURES: Final[tuple[Measure, ...]] = tuple(

@@ -58,6 +58,11 @@ def layout_of_other(head: str) -> str | None:
     return next((name for form, name in _OTHERS if form.fullmatch(first)), None)
 
 
+def is_activitynet(head: str) -> bool:
+    """Return whether a text starts like a file of ActivityNet Captions."""
+    return _ACTIVITYNET.match(head) is not None
+
+
 def _json_layout(head: str, first: str) -> str | None:
     if set(_keys(first)) >= {"_id", "text"} and set(_keys(first)) <= _BEIR_KEYS:
         return "queries or a corpus of BEIR"

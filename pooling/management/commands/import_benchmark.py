@@ -113,6 +113,7 @@ class Command(HearthCommand):
             "queries": done.benchmark.n_queries,
             "videos": done.benchmark.n_videos,
             "original_positives": done.original_positives,
+            "spans": done.spans,
             "created": done.created,
             "changed": done.changed,
             "notes": list(done.notes),

@@ -12,6 +12,7 @@ from hearth.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s
 from pooling.core.keys import key_fault, shown, text_fault
 from pooling.core.problems import Problems
+from pooling.moments.core.rows import MomentRows, SpanRowsBuilder
 
 MAX_TEXT = 10_000
 # All rows are in memory until they are stored, with about 500 bytes each.
@@ -26,7 +27,8 @@ class CaptionsFile:
     Captions and videos are numbered 0, 1, 2 … in order of first appearance. `lines` has the line
     of each caption, or 0 in formats without lines. `positive_queries` and `positive_videos` are
     int32 [n_positives]: the numbers of each pair, in the order of the file. `sources` are the names
-    of the files, the one with the captions first, and `formats` their formats.
+    of the files, the one with the captions first, and `formats` their formats. moments: the spans
+    of the original positives, if the format has them.
     """
 
     query_keys: tuple[str, ...]
@@ -39,6 +41,12 @@ class CaptionsFile:
     notes: tuple[str, ...]
     sources: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
+    moments: MomentRows | None = None
+
+    def with_moments(self, spans: SpanRowsBuilder) -> CaptionsFile:
+        pairs = zip(self.positive_queries.tolist(), self.positive_videos.tolist(), strict=True)
+        rows = spans.finish(self.query_keys, self.video_keys, pairs)
+        return replace(self, moments=rows, notes=(*self.notes, *spans.notes()))
 
 
 class CaptionsBuilder:

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.core.relevance.corrected_scores import is_correctable, locate, score_relevance
 from evaluation.core.relevance.corrected_squares import noise_variances, square_relevance
-from evaluation.core.relevance.measure import KINDS
+from evaluation.core.relevance.measure import KINDS, Cutoff
 from evaluation.core.relevance.measures import Measure, parse_measure
 from tests.evaluation.core.lists import lists_of
 
@@ -24,7 +24,9 @@ RANKED, JUDGED = lists_of([[3, 0, 6, 5, 1]], 7), np.arange(6)
 
 def test_every_correctable_measure_is_tested() -> None:
     assert {measure.name for measure in MEASURES} == {
-        name for name in KINDS if is_correctable(Measure(name, 3 if name in "CPRJudged" else None))
+        name
+        for name, kind in KINDS.items()
+        if is_correctable(Measure(name, 3 if kind.cutoff is Cutoff.NEEDED else None))
     }
 
 

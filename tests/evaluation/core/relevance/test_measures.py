@@ -65,9 +65,9 @@ KNOWN = (
             (text, f"wrong parameters of {text!r}; known parameters: {known}")
             for text, known in (
                 ("C@1(gain=linear)", "none"),
-                ("R@1(tIoU=0.5)", "tIoU>=x"),
-                ("R@1(tIoU>=1.5)", "tIoU>=x"),
-                ("R@1(tIoU>=0.3,tIoU>=0.5)", "tIoU>=x"),
+                ("R@1(tIoU=0.5)", "tIoU>=x, nms=tall"),
+                ("R@1(tIoU>=1.5)", "tIoU>=x, nms=tall"),
+                ("R@1(tIoU>=0.3,tIoU>=0.5)", "tIoU>=x, nms=tall"),
                 ("nDCG(gain=cubic)", "gain=linear|exp, tIoU>=x, order=random"),
             )
         ),

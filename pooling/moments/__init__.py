@@ -1,0 +1,1 @@
+"""Moments: spans of original positives, and ranked lists of moments."""
