@@ -33,6 +33,7 @@ from pooling.api import (
 from pooling.api import public as public_pages
 from pooling.paragraphs import api as paragraphs
 from pooling.phrasings import api as phrasings
+from pooling.relevant_pairs import api as relevant_pairs
 
 schema = SpectacularAPIView.as_view(generator_class=SharedSchemaGenerator)
 
@@ -112,6 +113,7 @@ urlpatterns = [
     ),
     *phrasings.urlpatterns,
     *estimates.urlpatterns,
+    *relevant_pairs.urlpatterns,
     *addresses(
         "",
         [

@@ -74,6 +74,7 @@ INSTALLED_APPS = [
     "pooling.paragraphs",
     "pooling.phrasings",
     "pooling.moments",
+    "pooling.relevant_pairs",
     "annotation",
     "evaluation",
     "evaluation.estimates",

@@ -28,6 +28,7 @@ from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilariti
 from pooling.phrasings.services.fusing import FuseOptions
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
+from pooling.relevant_pairs.core.request import PartsRequest, RelevantPairsRequest
 from pooling.services.addresses import AddressesUpload
 from pooling.services.changing_benchmarks import BenchmarkFields
 from pooling.services.changing_runs import RunFields, RunWithdrawal, UploadRefusal
@@ -53,10 +54,12 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     ImportRun: ("RunUploadForm", "RunUpload", "import_run", "begin_upload"),
     NewStudy: ("NewStudyForm", "", "create_ordering_study", ""),
     PhrasedListsUpload: ("PhrasedListsForm", "PhrasedLists", "import_phrased_lists", ""),
+    PartsRequest: ("PartsForm", "PartsRequest", "export_parts", ""),
     PhrasingsUpload: ("PhrasingsForm", "PhrasingsUpload", "import_phrasings", ""),
     PoolRequest: ("PoolForm", "PoolBuild", "build_pool", "build_pool"),
     ProxyRequest: ("ProxyForm", "ProxyRequest", "compute_proxy", "compute_proxy"),
     ProxyUpload: ("MatrixForm", "Matrix", "import_proxy", ""),
+    RelevantPairsRequest: ("RelevantPairsForm", "RelevantPairsRequest", "find_relevant_pairs", ""),
     PublicPageFields: ("PublicPageForm", "PublicPage", "public_page", ""),
     PublishOptions: ("PublishForm", "Publish", "publish_labels", "publish_labels"),
     RunWithdrawal: ("WithdrawForm", "Withdraw", "", ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,7 @@ def compute_proxy(
     WordNet is needed but missing, and `Outdated` if the captions have changed in the meantime.
     """
     check_can_add_proxy(by, benchmark)
-    proxy = _new(benchmark, ProxyMethod(options.method), name or options.method, by)
+    proxy = new_proxy(benchmark, ProxyMethod(options.method), name or options.method, by)
     queries, videos = arrays.original_positives(benchmark)
     with new_matrix(benchmark.n_queries, benchmark.n_videos) as (path, matrix):
         proxy.options = dict(
@@ -97,7 +98,7 @@ def compute_proxy(
                 progress,
             )
         )
-        return _store(proxy, path, PoolingAct.PROXY_COMPUTED, by, progress)
+        return store_proxy(proxy, path, PoolingAct.PROXY_COMPUTED, by, progress)
 
 
 def compute_requested(
@@ -174,13 +175,13 @@ def import_proxy(
     """
     check_can_add_proxy(by, benchmark)
     source = source or str(path)
-    proxy = _new(benchmark, ProxyMethod.IMPORTED, name or Path(source).stem, by)
+    proxy = new_proxy(benchmark, ProxyMethod.IMPORTED, name or Path(source).stem, by)
     proxy.source = Path(source).name[:255]
     places = None if keys is None else arrays.places_in_file(benchmark, keys)
     with new_matrix(benchmark.n_queries, benchmark.n_videos) as (copied, matrix):
         file = SourceFile(path, source)
         PROXIES.choose(file).read(file, matrix, progress, places)
-        return _store(proxy, copied, PoolingAct.PROXY_IMPORTED, by, progress)
+        return store_proxy(proxy, copied, PoolingAct.PROXY_IMPORTED, by, progress)
 
 
 def import_embeddings(
@@ -205,7 +206,7 @@ def import_embeddings(
     sent = [file for file in (captions, videos) if file is not None]
     if not sent:
         raise InvalidInput("Add embeddings of captions, of videos, or of both.")
-    proxy = _new(benchmark, ProxyMethod.EMBEDDINGS, name or Path(sent[0].source).stem, by)
+    proxy = new_proxy(benchmark, ProxyMethod.EMBEDDINGS, name or Path(sent[0].source).stem, by)
     proxy.source = ", ".join(Path(file.source).name for file in sent)[:255]
     queries, of_videos = arrays.original_positives(benchmark)
     progress(0, None, "reading embeddings")
@@ -221,7 +222,7 @@ def import_embeddings(
         fill_cosine(matrix, rows, columns, progress)
         if own_is_one:
             matrix[queries, of_videos] = 1
-        return _store(proxy, path, PoolingAct.PROXY_IMPORTED, by, progress)
+        return store_proxy(proxy, path, PoolingAct.PROXY_IMPORTED, by, progress)
 
 
 def _vectors(
@@ -256,7 +257,8 @@ def _groups(
     return np.split(members[order], ends)
 
 
-def _new(benchmark: Benchmark, method: ProxyMethod, name: str, by: Actor) -> Proxy:
+def new_proxy(benchmark: Benchmark, method: ProxyMethod, name: str, by: Actor) -> Proxy:
+    """Return a proxy that is not stored yet. Raises `InvalidInput` if the name is invalid."""
     check_name(name, NOUN)
     return Proxy(
         benchmark=benchmark,
@@ -268,10 +270,18 @@ def _new(benchmark: Benchmark, method: ProxyMethod, name: str, by: Actor) -> Pro
     )
 
 
-def _store(proxy: Proxy, path: Path, act: PoolingAct, by: Actor, progress: Progress) -> AddedProxy:
+def store_proxy(
+    proxy: Proxy,
+    path: Path,
+    act: PoolingAct,
+    by: Actor,
+    progress: Progress,
+    store_with: Callable[[Proxy], object] = lambda proxy: None,
+) -> AddedProxy:
     """Store the file, then its row. Housekeeping removes the file if there is no row.
 
-    Raises `Outdated` if the captions or the number of videos have changed since they were read.
+    store_with: stores rows that belong to the proxy, in the same transaction. Raises `Outdated` if
+    the captions or the number of videos have changed since they were read.
     """
     proxy.distribution = dict(distribution_of(open_matrix(path), progress))
     proxy.sha256 = sha256_of_file(path, str(path))
@@ -292,6 +302,7 @@ def _store(proxy: Proxy, path: Path, act: PoolingAct, by: Actor, progress: Progr
             )
         proxy.name = free_name(proxy.benchmark.proxies.all(), proxy.name)
         proxy.save()
+        store_with(proxy)
         after = {"method": proxy.method, "sha256": proxy.sha256}
         record(act, by=by, on=proxy, after=after)
     return AddedProxy(proxy, created=True)

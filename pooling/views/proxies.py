@@ -126,8 +126,8 @@ def _preview(request: HttpRequest, found: Proxy) -> dict[str, Any]:
     The query string names the video and the caption by key, or by number in links to the next and
     previous one. By default, they are the first of the benchmark.
     """
-    video = _requested(request, "video", found.benchmark.videos.all())
-    caption = _requested(request, "caption", found.benchmark.queries.all())
+    video = requested(request, "video", found.benchmark.videos.all())
+    caption = requested(request, "caption", found.benchmark.queries.all())
     n_videos, n_captions = found.benchmark.n_videos, found.benchmark.n_queries
     return {
         "video": video,
@@ -145,7 +145,7 @@ def _address(name: str, number: int, **kept: str) -> str:
     return f"?{urlencode({**kept, f'{name}_number': number})}#of-{name}"
 
 
-def _requested(request: HttpRequest, name: str, rows: Any) -> Any:
+def requested(request: HttpRequest, name: str, rows: Any) -> Any:
     if wanted := request.GET.get(name, "").strip():
         return get_object_or_404(rows, key=wanted)
     number = request.GET.get(f"{name}_number", "0")
