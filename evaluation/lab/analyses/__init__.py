@@ -20,6 +20,7 @@ from evaluation.lab.analyses.length import LENGTH
 from evaluation.lab.analyses.matching import MATCHING
 from evaluation.lab.analyses.originals import ORIGINALS
 from evaluation.lab.analyses.overlap import OVERLAP
+from evaluation.lab.analyses.phrasings import PHRASINGS
 from evaluation.lab.analyses.plan import PLAN
 from evaluation.lab.analyses.positives import POSITIVES
 from evaluation.lab.analyses.proxy_calibration import PROXY_CALIBRATION
@@ -40,7 +41,7 @@ from hearth.shared.errors import InvalidInput
 # The order of the list of analyses.
 SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
-    "Comparing systems": (OVERLAP, LENGTH),
+    "Comparing systems": (OVERLAP, LENGTH, PHRASINGS),
     "Paragraphs": (FIND_AND_FOCUS,),
     "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),
     "Reliability of the labels": (
