@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ from annotation.models import Campaign
 from annotation.policies import check_can_lead
 from annotation.services.imports import codes_of_file, read_file, repeats, task_keys
 from hearth.accounts.actors import Actor
-from hearth.shared.options import Option, arguments_of
+from hearth.shared.options import Entry, Option, arguments_of
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.lines import SourceFile
 from pooling.core.pool import union_codes
@@ -34,6 +35,9 @@ class ImportJudgments:
     pool_equal: If not selected, each label applies only to its own caption. Labels of FIRE JSON are
         always shared, because FIRE JSON contains texts instead of keys.
     data_set: Only for a FIRE file with several data sets: the name of one, such as MSVD.
+    columns: Names of the columns in the file, such as annotator=WorkerId, one per line. By default,
+        the usual names.
+    values: Labels for the texts in the file, such as yes=1, one per line.
     licence: For example, the licence of the repository that contains the file. A licence in the
         file is stored, too, even if the two contradict each other.
     """
@@ -51,6 +55,14 @@ class ImportJudgments:
     scale: Annotated[Scale, Option("Scale", may_be_empty=True)] = Scale.BINARY
     pool_equal: Annotated[bool, Option("Share labels among captions with equal texts")] = False
     data_set: Annotated[str, Option("Data set", length=100)] = ""
+    columns: Annotated[
+        tuple[str, ...],
+        Option("Columns", entry=Entry.LINES, flag="column", metavar="COLUMN=NAME", length=300),
+    ] = ()
+    values: Annotated[
+        tuple[str, ...],
+        Option("Values", entry=Entry.LINES, flag="value", metavar="TEXT=LABEL", length=300),
+    ] = ()
     licence: Annotated[str, Option("Licence stated elsewhere", length=300)] = ""
 
     def of_plan(self) -> dict[str, Any]:
@@ -99,30 +111,37 @@ def plan_judgments(
     scale: Scale = Scale.BINARY,
     pool_equal: bool | None = None,
     data_set: str = "",
+    columns: Sequence[str] = (),
+    values: Sequence[str] = (),
     progress: Progress = no_progress,
 ) -> ImportPlan:
     """Check a file as `import_judgments` does, and return the plan of its import."""
     check_can_lead(by, benchmark)
-    file = read_file(benchmark, path, format, scale, data_set, source, progress)
+    file = read_file(
+        *(benchmark, path, format, scale, data_set, source, progress),
+        columns=columns,
+        values=values,
+    )
     shared = file.has_texts if pool_equal is None else pool_equal
     codes = codes_of_file(benchmark, file)
     pairs = union_codes([codes])
+    pooled = union_codes([pairs, benchmark.pair_space.encode(*file.unjudged)])
     task_of = np.unique(task_keys(benchmark, codes, shared), return_inverse=True)[1].reshape(-1)
     earlier = Campaign.objects.filter(benchmark=benchmark, source_sha256=file.sha256)
     names = LABELS[scale]
-    values, counts = np.unique(file.labels, return_counts=True)
+    labels, counts = np.unique(file.labels, return_counts=True)
     return ImportPlan(
         format=file.format,
         sha256=file.sha256,
         judgments=len(file.labels),
         pairs=len(pairs),
-        new_pairs=len(np.setdiff1d(pairs, pair_arrays(benchmark).codes)),
+        new_pairs=len(np.setdiff1d(pooled, pair_arrays(benchmark).codes)),
         annotators=len(file.annotator_keys),
         has_annotators=file.has_annotators,
         has_times=bool((file.times != NO_TIME).any()),
         pool_equal=shared,
         repeated=int(repeats(task_of, file.annotators).sum()),
-        labels={names[v]: n for v, n in zip(values.tolist(), counts.tolist(), strict=True)},
+        labels={names[v]: n for v, n in zip(labels.tolist(), counts.tolist(), strict=True)},
         licences=file.licences,
         notes=file.notes,
         first_rows=_first_rows(benchmark, file),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,13 @@ from django.utils import timezone
 
 from annotation.core.consensus import NO_LABEL, Outcomes, count_values, places_within, resolve
 from annotation.core.plan import count_plan
-from annotation.core.readers.judgments import NO_TIME, JudgmentsFile, JudgmentsOf, parse_judgments
+from annotation.core.readers.judgments import (
+    COLUMNS,
+    NO_TIME,
+    JudgmentsFile,
+    JudgmentsOf,
+    parse_judgments,
+)
 from annotation.enums import LABELS, AnnotationAct, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
 from annotation.policies import check_can_lead
@@ -64,6 +71,8 @@ def import_judgments(
     scale: Scale = Scale.BINARY,
     pool_equal: bool | None = None,
     data_set: str = "",
+    columns: Sequence[str] = (),
+    values: Sequence[str] = (),
     licence: str = "",
     progress: Progress = no_progress,
 ) -> ImportedJudgments:
@@ -76,7 +85,10 @@ def import_judgments(
     entries are imported from a FIRE file. A judgment gets the time that the file contains, or else
     the time of the import.
 
-    Pairs that are not in any pool are added in a new pool. The labels of the file decide each pair,
+    columns: names of columns, such as `annotator=WorkerId`. values: labels, such as `yes=1`.
+
+    Pairs that are not in any pool are added in a new pool, as are pairs that the file names without
+    a label. The labels of the file decide each pair,
     and no further label is requested. A label applies only to its own caption. But if `pool_equal`
     is True, captions with equal texts share a task, and its label applies to all of them. A further
     label of the task by the same annotator is then stored as surplus. By default, only the labels
@@ -87,7 +99,11 @@ def import_judgments(
     returned.
     """
     check_can_lead(by, benchmark)
-    file = read_file(benchmark, path, format, scale, data_set, source, progress)
+    file = read_file(
+        *(benchmark, path, format, scale, data_set, source, progress),
+        columns=columns,
+        values=values,
+    )
     pool_equal = file.has_texts if pool_equal is None else pool_equal
     origin = _origin(file, source or path.name, licence, data_set)
     progress(0, None, "storing judgments")
@@ -114,7 +130,11 @@ def read_file(
     data_set: str,
     source: str | None,
     progress: Progress,
+    *,
+    columns: Sequence[str] = (),
+    values: Sequence[str] = (),
 ) -> JudgmentsFile:
+    """Read a file of judgments. columns, values: texts `NAME=NAME IN FILE`, `TEXT=LABEL`."""
     of = JudgmentsOf(
         query_numbers=query_numbers(benchmark),
         video_numbers=video_numbers(benchmark),
@@ -122,6 +142,8 @@ def read_file(
         now=timezone.now(),
         labels=LABELS[scale],
         data_set=data_set,
+        columns=_mapping(columns, "column", COLUMNS),
+        values=_mapping(values, "value"),
     )
     return parse_judgments(
         path,
@@ -130,6 +152,20 @@ def read_file(
         progress=lambda done, total: progress(done, total, "reading judgments"),
         source=source,
     )
+
+
+def _mapping(texts: Sequence[str], noun: str, known: Collection[str] = ()) -> dict[str, str]:
+    """Return what each text `LEFT=RIGHT` maps. known: the possible left sides, if not all."""
+    found = {}
+    for text in texts:
+        left, mark, right = (part.strip() for part in text.partition("="))
+        if not (left and mark and right) or (known and left not in known):
+            wanted = f"one of {', '.join(known)}" if known else "a text of the file"
+            raise InvalidInput(
+                f"The {noun} {text!r} must have the form LEFT=RIGHT, where LEFT is {wanted}."
+            )
+        found[left] = right
+    return found
 
 
 def _origin(file: JudgmentsFile, name: str, licence: str, data_set: str) -> dict[str, Any]:
@@ -142,6 +178,7 @@ def _origin(file: JudgmentsFile, name: str, licence: str, data_set: str) -> dict
         "licence_stated_elsewhere": licence.strip(),
         "has_annotators": file.has_annotators,
         "has_times": bool((file.times != NO_TIME).any()),
+        **({"strata": {k: list(n) for k, n in file.strata.items()}} if file.strata else {}),
     }
 
 
@@ -177,7 +214,9 @@ def _store(
     most = int(n_labels.max(initial=1))
     if most > SLOTS_MAX:
         raise InvalidInput(f"A pair has {most} labels. The maximum is {SLOTS_MAX}.")
-    pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs, by=by)
+    pooled = union_codes([pairs, benchmark.pair_space.encode(*file.unjudged)])
+    pool, all_ids = add_judged_pairs(benchmark=benchmark, codes=pooled, by=by)
+    pair_ids = all_ids[np.searchsorted(pooled, pairs)]
     shared = _shared(benchmark, tasks) if pool_equal else {}
     campaign = Campaign.objects.create(
         benchmark=benchmark,

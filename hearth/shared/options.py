@@ -358,7 +358,7 @@ def _value_arguments(declared: Declared) -> dict[str, Any]:
     elif option.part_of:
         found["type"] = part_of_last
     elif option.entry is Entry.LINES:
-        found["type"] = comma_separated
+        found |= {"type": comma_separated, "action": "extend"}
     elif kind is not str:
         found["type"] = Path if declared.is_file else kind
     if declared.many and option.entry is not Entry.LINES:

@@ -13,7 +13,8 @@ from pooling.selectors.arrays import Captions, Int64Array, codes_of, numbers_of
 
 
 def get_latest_pool(benchmark: Benchmark) -> Pool:
-    pool = benchmark.pools.filter(depth__isnull=False).first()
+    """Return the latest pool of runs, or else the latest pool of imported judgments."""
+    pool = benchmark.pools.filter(depth__isnull=False).first() or benchmark.pools.first()
     if pool is None:
         raise InvalidInput(f"{benchmark.key} has no pool yet. Build one with build_pool.")
     return pool

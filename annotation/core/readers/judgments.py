@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Final, NoReturn
@@ -12,6 +13,7 @@ from typing import Final, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from hearth.shared import delimited
 from hearth.shared.errors import InvalidInput
 from hearth.shared.folding import fold, tidy
 from pooling.core.arrays import Int32s, Int64s
@@ -29,6 +31,18 @@ NO_TIME = -1
 # Earlier times are mistakes. PostgreSQL and SQLite can store all later times.
 EARLIEST = datetime.datetime(1990, 1, 1, tzinfo=datetime.UTC)
 
+# The columns of a file, with their usual names in exports of MTurk, Toloka, Prolific and others.
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "caption_id": ("caption_id", "Input.caption_id", "INPUT:caption_id", "query_id", "query-id"),
+    "video_id": ("video_id", "Input.video_id", "INPUT:video_id", "corpus-id"),
+    "annotator": (
+        *("annotator", "WorkerId", "ASSIGNMENT:worker_id", "worker_id", "annotator_id"),
+        *("participant_id", "Participant id", "PROLIFIC_PID"),
+    ),
+    "label": ("label", "Answer.label", "OUTPUT:label", "OUTPUT:result", "answer"),
+    "judged_at": ("judged_at", "ASSIGNMENT:submit_time"),
+}
+
 _WORDS = {"irrelevant": 0, "relevant": 1}
 
 
@@ -41,7 +55,9 @@ class JudgmentsFile:
     equal are one annotator, whose key is the first of them. labels: int8 [n]. times: int64 [n],
     when each pair was judged, in seconds since 1970 (UTC), or `NO_TIME`. licences: the licences
     that the file states, unchanged. has_annotators: False if the file names no annotators.
-    has_texts: whether it names captions by their texts.
+    has_texts: whether it names captions by their texts. unjudged: the numbers of the captions and
+    of the videos of pairs that were pooled but not judged, int32 [m] each. strata: the numbers of
+    pooled and of judged pairs by the name of a stratum.
     """
 
     queries: Int32s
@@ -56,6 +72,8 @@ class JudgmentsFile:
     licences: tuple[str, ...] = ()
     has_annotators: bool = True
     has_texts: bool = False
+    unjudged: tuple[Int32s, Int32s] = (np.empty(0, np.int32), np.empty(0, np.int32))
+    strata: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,7 +83,8 @@ class JudgmentsOf:
     query_numbers, video_numbers: the numbers of captions and videos by key. query_texts: the text
     of each caption, by number. now: the time after which no judgment can have been made. labels:
     the numbers of the scale. If they are 0 and 1, the words `irrelevant` and `relevant` are labels,
-    too. data_set: the data set to read from a file that has several.
+    too. data_set: the data set to read from a file that has several. columns: the selected names of
+    `COLUMNS` in the file. values: the label of each text in the file that is none.
     """
 
     query_numbers: Mapping[str, int]
@@ -74,6 +93,14 @@ class JudgmentsOf:
     query_texts: Sequence[str] = ()
     labels: Collection[int] = (0, 1)
     data_set: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+def column_of(role: str, names: Sequence[str], selected: Mapping[str, str]) -> str:
+    """Return the name of a column in a file: the selected one, or the first usual one."""
+    known = (name for name in COLUMNS[role] if name in names)
+    return selected.get(role) or next(known, role)
 
 
 JUDGMENTS: Final = Readers[Reader[[JudgmentsOf], JudgmentsFile]](
@@ -106,7 +133,9 @@ def _read_table(file: SourceFile, of: JudgmentsOf) -> JudgmentsFile:
     they are UTC.
     """
     blocks = file.blocks()
-    table = CsvTable(blocks, ("caption_id", "video_id", "annotator", "label"), ("judged_at",))
+    names = _header(file)
+    *required, time = (column_of(role, names, of.columns) for role in COLUMNS)
+    table = CsvTable(blocks, required, (time,))
     rows = JudgmentRows(blocks, of)
     for lines, columns in table.parts():
         rows.extend(lines, *columns)
@@ -114,6 +143,15 @@ def _read_table(file: SourceFile, of: JudgmentsOf) -> JudgmentsFile:
         table.refuse("the file has a header but no judgments", 1)
     found = rows.finish()
     return replace(found, notes=(*table.notes, *found.notes))
+
+
+def _header(file: SourceFile) -> list[str]:
+    """Return the names in the first line of a table."""
+    text = file.first_bytes().decode("utf-8", "replace").lstrip(delimited.MARK)
+    stated, text = delimited.stated_delimiter(text)
+    first = text.lstrip("\r\n").partition("\n")[0]
+    cells = csv.reader([first], delimiter=stated or delimited.delimiter_of(text))
+    return delimited.heads_of(next(cells, []))
 
 
 class JudgmentRows:
@@ -138,6 +176,10 @@ class JudgmentRows:
         self.label_values |= {f"{label}.0": label for label in of.labels}
         if set(of.labels) == set(_WORDS.values()):  # on a graded scale, the words are ambiguous
             self.label_values |= _WORDS
+        for text, label in of.values.items():
+            if label not in self.label_values:
+                self.stop(0, f"the value {shown(text)} is mapped to {shown(label)}, not a label")
+            self.label_values[text] = self.label_values[label]
         # The number of each spelling, and the number and the key of each folded name.
         self.annotator_numbers: dict[str, int] = {}
         self.annotators: dict[str, tuple[int, str]] = {}
@@ -307,7 +349,8 @@ READER: Final = Reader(
     place=1,
     about="Each row is a judgment. On the scale “Relevant or not”, 1 is relevant and 0 is not "
     "relevant. On the scale “Graded relevance”, labels are 0 to 3. The column judged_at is "
-    "optional.",
+    "optional. Exports of MTurk, Toloka and Prolific are read by their usual names, and other "
+    "columns can be selected.",
     example="caption_id,video_id,annotator,label,judged_at\n"
     "c1,v7,anna,1,2024-05-31T12:00:00+02:00\nc1,v7,ben,0,",
     read=_read_table,

@@ -13,7 +13,7 @@ from annotation.models import Annotator, Campaign, Judgment, JudgmentTask
 from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.labels import newest_judgment
 from annotation.selectors.progress import campaign_progress
-from annotation.services import import_judgments
+from annotation.services import import_judgments, open_campaign
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair
@@ -270,3 +270,17 @@ def test_the_command_prints_a_plan_as_text(
         "  c0  v1  annotator 2  0",
     ]
     assert Judgment.objects.count() == 0
+
+
+def test_pooled_pairs_without_a_label_are_tasks_of_the_next_campaign(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    path = tmp_path / "judged.qrels"
+    path.write_text("c0 0 v0 1 1\nc0 0 v1 2 -1\nc2 0 v2 2 0\n")
+    done = import_judgments(benchmark=benchmark, path=path, by=OPERATOR)
+    assert (done.judgments, done.pairs, done.campaign.n_tasks) == (2, 2, 2)
+    assert pairs_of(benchmark) == {("c0", "v0"), ("c0", "v1"), ("c2", "v2")}
+    assert done.campaign.source["strata"] == {"1": [1, 1], "2": [2, 1]}
+
+    following = open_campaign(benchmark=benchmark, by=OPERATOR)
+    assert [row[:2] for row in tasks_of(following)] == [("c0", "v1")]
