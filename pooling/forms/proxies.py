@@ -8,7 +8,7 @@ from hearth.shared.option_fields import OptionsForm
 from hearth.shared.options import OptionFault
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.exports import TrainingOptions
-from pooling.selectors.proxies import check_wordnet
+from pooling.selectors.proxies import check_installed
 
 
 class ProxyForm(OptionsForm[ProxyRequest]):
@@ -25,7 +25,7 @@ class ProxyForm(OptionsForm[ProxyRequest]):
         if self.errors:
             return
         try:
-            check_wordnet(self.options)
+            check_installed(self.options)
         except OptionFault as fault:
             self.add_fault(fault)
 

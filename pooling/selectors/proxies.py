@@ -13,11 +13,13 @@ from hearth.shared.errors import InvalidInput
 from hearth.shared.options import OptionFault
 from pooling.core.arrays import Int64s
 from pooling.core.proxies.distribution import Distribution, distribution_of, highest_and_lowest
+from pooling.core.proxies.options import Method
 from pooling.core.proxies.proxy_file import open_matrix
 from pooling.core.proxies.request import ProxyRequest
 from pooling.core.proxies.training import positive_pairs
 from pooling.core.proxies.word_sets import Matrix
 from pooling.core.proxies.wordnet import DEBIAN
+from pooling.core.sentences import is_installed
 from pooling.models import Benchmark, OriginalPositive, Proxy, Query, Video
 from pooling.selectors.arrays import original_positives, query_texts
 
@@ -69,13 +71,21 @@ NEEDS_WORDNET = (
 )
 
 
+NEEDS_EMBEDDINGS = (
+    "Sentence embeddings are not installed here. Ask the operator to run make install-embeddings, "
+    "or upload embeddings of another program."
+)
+
+
 def has_wordnet() -> bool:
     """Return whether WordNet is installed on this machine."""
     return (DEBIAN / "index.noun").is_file()
 
 
-def check_wordnet(request: ProxyRequest) -> None:
-    """Raise `OptionFault` if the method needs WordNet, which is neither sent nor installed."""
+def check_installed(request: ProxyRequest) -> None:
+    """Raise `OptionFault` if the method needs WordNet or sentence embeddings that are missing."""
+    if request.method is Method.EMBEDDING and not is_installed():
+        raise OptionFault("method", NEEDS_EMBEDDINGS)
     if request.needs_wordnet and request.lexicon is None and not has_wordnet():
         raise OptionFault("method", NEEDS_WORDNET)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -22,7 +22,7 @@ from pooling.core.arrays import Float32s
 from pooling.core.lines import SourceFile, sha256_of_file
 from pooling.core.proxies.distribution import distribution_of
 from pooling.core.proxies.embeddings import fill_cosine, group_vectors, read_vectors
-from pooling.core.proxies.options import ProxyOptions, compute_from_captions
+from pooling.core.proxies.options import Method, ProxyOptions, compute_from_captions
 from pooling.core.proxies.proxy_file import new_matrix, open_matrix
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.core.proxies.wordnet import DEBIAN
@@ -82,10 +82,11 @@ def compute_proxy(
     """Compute a proxy from the texts of the captions. A video is represented by its own captions.
 
     Raises `NotPermitted` if `by` may not add proxies, `InvalidInput` if the name is invalid or
-    WordNet is needed but missing, and `Outdated` if the captions have changed in the meantime.
+    WordNet or a sentence model is needed but missing, and `Outdated` if the captions have changed
+    in the meantime.
     """
     check_can_add_proxy(by, benchmark)
-    proxy = new_proxy(benchmark, ProxyMethod(options.method), name or options.method, by)
+    proxy = new_proxy(benchmark, method_of(options.method), name or options.method, by)
     queries, videos = arrays.original_positives(benchmark)
     with new_matrix(benchmark.n_queries, benchmark.n_videos) as (path, matrix):
         proxy.options = dict(
@@ -106,11 +107,13 @@ def compute_requested(
     benchmark: Benchmark,
     request: ProxyRequest,
     by: Actor,
+    model: Path | None = None,
     progress: Progress = no_progress,
 ) -> AddedProxy:
     """Compute a proxy as `compute_proxy` does, with the files that came with the request.
 
-    A lexicon is an archive or a folder. Raises `InvalidInput` if a file is missing or has an error.
+    A lexicon is an archive or a folder. model: the folder of a sentence model; only the operator
+    names one. Raises `InvalidInput` if a file is missing or has an error.
     """
     check_can_add_proxy(by, benchmark)
     with ExitStack() as stack:
@@ -119,7 +122,7 @@ def compute_requested(
             wordnet = stack.enter_context(unpacked_wordnet(request.lexicon))
         return compute_proxy(
             benchmark=benchmark,
-            options=request.options(wordnet),
+            options=replace(request.options(wordnet), model=model),
             by=by,
             name=request.name,
             progress=progress,
@@ -255,6 +258,11 @@ def _groups(
     order = np.argsort(group_of, kind="stable")
     ends = np.searchsorted(group_of[order], np.arange(1, n_groups))
     return np.split(members[order], ends)
+
+
+def method_of(method: Method) -> ProxyMethod:
+    """Return the stored method. Embeddings are one method, whoever computed them."""
+    return ProxyMethod.EMBEDDINGS if method is Method.EMBEDDING else ProxyMethod(method)
 
 
 def new_proxy(benchmark: Benchmark, method: ProxyMethod, name: str, by: Actor) -> Proxy:

@@ -26,6 +26,7 @@ from pooling import policies
 from pooling.charts import distribution_chart, distribution_text
 from pooling.core.proxies.distribution import THRESHOLDS
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
+from pooling.core.sentences import is_installed
 from pooling.enums import ProxyMethod
 from pooling.exports import EXPORTS, TrainingOptions, file_name
 from pooling.forms.proxies import EmbeddingsForm, MatrixForm, ProxyForm, TrainingForm
@@ -200,6 +201,7 @@ def proxy_compute(request: HttpRequest, key: str) -> HttpResponse:
         "benchmark": benchmark,
         "form": form,
         "has_wordnet": has_wordnet(),
+        "has_embeddings": is_installed(),
         "meteor_caution": ProxyMethod.METEOR.caution,
     }
     template = "pooling/proxies/compute.html"

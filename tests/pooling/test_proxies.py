@@ -34,6 +34,7 @@ from pooling.services import (
 )
 from tests.factories import import_benchmark, make_user, row_counts, write_captions, write_videos
 from tests.pooling.core.proxies.made_wordnet import make_wordnet
+from tests.pooling.core.tiny_model import make_tiny_model
 
 pytestmark = pytest.mark.django_db
 
@@ -277,7 +278,11 @@ def test_options_of_the_command(benchmark, tmp_path, capsys) -> None:
     classes = ("--verb-classes", str(tmp_path / "verbs"), "--noun-classes", str(tmp_path / "nouns"))
     stated = options_of("syn", *classes, "--lemmas-by-tagger", "--commands")
     assert stated["senses"] == "table of classes, lemmas by HanTa"
-    assert sorted(Proxy.objects.values_list("name", flat=True)) == ["BoW", "METEOR", "SYN", "SYN@2"]
+    stated = options_of("embedding", "--model", str(make_tiny_model(tmp_path / "model")))
+    assert stated["model"].startswith("model, ")
+    assert stated["own captions"] == "1"
+    names = ["BoW", "METEOR", "SYN", "SYN@2", "embedding"]
+    assert sorted(Proxy.objects.values_list("name", flat=True)) == names
 
 
 def test_the_command_imports_embeddings_and_keys(benchmark, tmp_path, capsys) -> None:

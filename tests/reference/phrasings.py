@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pooling.core.sentences import embed, is_installed
 from pooling.phrasings.core.fusion import Method, Norm, Rule, fuse, oracle
 from pooling.phrasings.core.selection import Selector, select
 from pooling.scenes.core.segmentation import segment
@@ -56,6 +57,7 @@ def figures(options: Options) -> Iterator[Figure]:
     }
     for name, found in ranked.items():
         yield from compared(f"phrasings, {name}", expected[name], recall(found, right), 1e-9)
+    yield from _sentences(folder / "minilm_10.expected.json")
     yield from _selection()
     yield from _segmentation()
 
@@ -68,6 +70,20 @@ def _run(path: Path) -> dict[str, dict[str, float]]:
             query, _, video, _, score, _ = line.split()
             run.setdefault(query, {})[video] = float(score)
     return run
+
+
+def _sentences(file: Path) -> Iterator[Figure]:
+    """Compare ten sentences by their cosines and their first eight dimensions."""
+    expected = json.loads(file.read_text(encoding="utf-8"))
+    skipped = "" if is_installed() else "run make install-embeddings"
+    found = embed(expected["sentences"]) if not skipped else np.zeros((10, 384), np.float32)
+    differences = {
+        "cosines": np.abs(found @ found.T - expected["cosines"]).max(),
+        "first eight dimensions": np.abs(found[:, :8] - expected["first8"]).max(),
+    }
+    for name, value in differences.items():
+        source = f"sentence embeddings, {expected['model']}"
+        yield Figure(source, f"{name}, largest difference", 0.0, float(value), 1e-5, skipped)
 
 
 def _selection() -> Iterator[Figure]:

@@ -73,6 +73,34 @@ def group_vectors(vectors: Float32s, groups: Sequence[Sequence[int] | Int64s]) -
     return unit_vectors(means)
 
 
+def fill_sentences(
+    out: Matrix,
+    vectors: Float32s,
+    own: tuple[Int64s, Int64s],
+    n_videos: int,
+    own_is_one: bool,
+    progress: Progress = no_progress,
+) -> int:
+    """Write the cosine of each caption with the mean of each video's other captions into `out`.
+
+    out: [n_videos, n_captions]. vectors: float32 [n_captions, d], of length 1. own: the videos and
+    captions of the original positives. own_is_one: whether an own pair has the value 1; otherwise
+    the caption is left out of the mean of its video. Negative cosines become 0. Returns the number
+    of videos without captions to compare with, whose pairs have no value and are 0.
+    """
+    videos, captions = own
+    sums = np.zeros((n_videos, vectors.shape[1]))
+    np.add.at(sums, videos, vectors[captions])
+    fill_cosine(out, unit_vectors(sums), vectors, progress)
+    if own_is_one:
+        out[own] = 1
+    else:
+        others = unit_vectors(sums[videos] - vectors[captions])
+        others[np.bincount(videos, minlength=n_videos)[videos] == 1] = 0
+        out[own] = np.clip((others * vectors[captions]).sum(axis=1), 0, 1)
+    return n_videos - len(np.unique(videos))
+
+
 def fill_cosine(
     out: Matrix, rows: Float32s, columns: Float32s, progress: Progress = no_progress
 ) -> None:

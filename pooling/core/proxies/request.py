@@ -92,6 +92,7 @@ class ProxyRequest:
                 Method.POS: "PoS: the overlap of the verbs and of the nouns",
                 Method.SYN: "SYN: like PoS, but words with the same sense are equal",
                 Method.METEOR: "METEOR: equal words, stems and synonyms, and their order",
+                Method.EMBEDDING: "Embedding: the cosine of sentence embeddings",
             },
             entry=Entry.RADIO,
             positional=True,

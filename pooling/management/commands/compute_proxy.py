@@ -29,6 +29,14 @@ class Command(HearthCommand):
             help="stop words: spacy, none, or a file with one word per line; default: spacy",
         )
 
+        parser.add_argument(
+            "--model",
+            type=Path,
+            metavar="FOLDER",
+            help="folder of a sentence model, in the layout of sentence-transformers; default: the "
+            "installed one",
+        )
+
     def run(self, **options: Any) -> dict[str, Any]:
         if options["stop_words"] not in (StopList.SPACY, StopList.NONE):
             options |= {"own_words": Path(options["stop_words"]), "stop_words": StopList.OWN}
@@ -36,6 +44,7 @@ class Command(HearthCommand):
             benchmark=get_benchmark(options["key"]),
             request=read_options(ProxyRequest, options),
             by=OPERATOR,
+            model=options["model"],
             progress=self.progress,
         )
         return {**done.report()}
