@@ -17,6 +17,7 @@ from evaluation.lab.analyses.labels import LABELS
 from evaluation.lab.analyses.leaderboard import LEADERBOARD
 from evaluation.lab.analyses.leave_one_out import LEAVE_ONE_OUT
 from evaluation.lab.analyses.length import LENGTH
+from evaluation.lab.analyses.localisation import LOCALISATION
 from evaluation.lab.analyses.matching import MATCHING
 from evaluation.lab.analyses.originals import ORIGINALS
 from evaluation.lab.analyses.overlap import OVERLAP
@@ -42,7 +43,7 @@ from hearth.shared.errors import InvalidInput
 SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
     "Comparing systems": (OVERLAP, LENGTH, PHRASINGS),
-    "Paragraphs": (FIND_AND_FOCUS,),
+    "Paragraphs": (FIND_AND_FOCUS, LOCALISATION),
     "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),
     "Reliability of the labels": (
         LABELS,

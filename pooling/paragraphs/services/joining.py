@@ -193,6 +193,7 @@ def copy_videos(source: Benchmark, target: Benchmark, progress: Progress) -> int
         elif video.state == MediaState.PLAYABLE and not video.url:
             own.state = MediaState.MISSING
         changed.append(own)
-    fields = ["url", "duration", "state", "file", "poster", "sheet", "sha256"]
-    Video.objects.bulk_update(changed, fields, batch_size=200)
-    return sum(bool(video.file) for video in changed)
+    with_file = [video for video in changed if video.file]
+    Video.objects.bulk_update(changed, ["url", "duration", "state"], batch_size=200)
+    Video.objects.bulk_update(with_file, ["file", "poster", "sheet", "sha256"], batch_size=200)
+    return len(with_file)

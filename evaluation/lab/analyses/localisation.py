@@ -1,0 +1,254 @@
+"""Whether the clips that are matched with sentences overlap the clips that are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.paragraphs.clips import THRESHOLDS, Clips, Spans, best_overlaps, recall
+from evaluation.core.statistics.resampling import mean_interval
+from evaluation.lab.analyses import options, results
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.inputs import VIDEOS, Inputs
+from evaluation.lab.analyses.intervals import INTERVALS_NOTE
+from evaluation.lab.analyses.results import Tabled
+from evaluation.lab.analyses.rows import Interval, Run, Score, Shown
+from hearth.shared.numbers import number
+from hearth.shared.progress import Progress
+from pooling.models import Run as StoredRun
+from pooling.moments.core.spans import Spans as StoredSpans
+from pooling.moments.core.spans import decimals
+from pooling.moments.selectors import original_spans
+from pooling.paragraphs.core.matching import Matching, match
+from pooling.paragraphs.core.similarities import PairMatrix
+from pooling.paragraphs.selectors import (
+    Parts,
+    has_paragraphs,
+    newest_similarities,
+    open_similarities,
+    paragraphs_of,
+    parts_of,
+)
+
+MATCHES = (1, 2, 3)
+ALONE = 0
+RIGHT = 0.5
+EXAMPLES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(options.Resampling):
+    """Options of the analysis. similarities: the hashes of those of the runs."""
+
+    unit: options.Unit = VIDEOS
+    similarities: list[str] | None = None
+
+    def filled(self, inputs: Inputs) -> Options:
+        stored = filter(None, map(newest_similarities, inputs.runs))
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return Options(**{**values, "similarities": [each.sha256 for each in stored]})
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRow:
+    """Recall@tIoU over the right clips of the sentences, on the right videos.
+
+    matches: u_max; 0 if each sentence takes its most similar clip, whatever the others take
+    clips: number of right clips
+    low, middle, high: by the matched clip with the highest similarity, at .3, .5 and .7
+    any_low, any_middle, any_high: by any matched clip
+    """
+
+    run: Run
+    matches: Annotated[int, Shown("u_max", "count")]
+    clips: Annotated[int, Shown("Clips", "count")]
+    low: Annotated[Score, Shown("tIoU 0.3, %", "percent")]
+    low_interval: Interval
+    middle: Annotated[Score, Shown("tIoU 0.5, %", "percent")]
+    middle_interval: Interval
+    high: Annotated[Score, Shown("tIoU 0.7, %", "percent")]
+    high_interval: Interval
+    any_low: Annotated[Score, Shown("Any clip, 0.3, %", "percent")]
+    any_middle: Annotated[Score, Shown("Any clip, 0.5, %", "percent")]
+    any_high: Annotated[Score, Shown("Any clip, 0.7, %", "percent")]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairRow:
+    """A sentence that shares its most similar clip with another one, and is matched rightly."""
+
+    run: Run
+    caption_id: Annotated[str, Shown("Sentence")]
+    video_id: Annotated[str, Shown("Video", page="video")]
+    right: Annotated[str, Shown("Right clip, s")]
+    alone: Annotated[str, Shown("Most similar clip, s")]
+    matched: Annotated[str, Shown("Matched clip, s")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(results.WithIntervals):
+    """Localisation of sentences."""
+
+    recall: Annotated[
+        list[RecallRow],
+        Tabled(
+            "recall",
+            "Recall@tIoU by original spans, with {interval}",
+            note="The first columns use the matched clip with the highest similarity. The last "
+            "columns use any matched clip, so they rise with u_max by themselves. u_max 0: each "
+            "sentence takes its most similar clip, even if another sentence takes it, too.",
+        ),
+    ]
+    repairs: Annotated[
+        list[RepairRow],
+        Tabled("repairs", "Confusions that matching repairs (u_max 1)", is_optional=True),
+    ]
+
+    def warnings(self) -> list[str]:
+        if not self.recall:
+            return ["No selected run has similarities of clips and sentences with original spans."]
+        return self.few_units_warnings()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pair:
+    """A paragraph on its right video: the numbers of its sentences, and their spans.
+
+    owner: the sentence of each span, by place. spans: float64 [n, 2].
+    """
+
+    video: int
+    sentences: IntArray
+    owner: IntArray
+    spans: Spans
+    matrix: PairMatrix
+
+
+def _pairs(inputs: Inputs, run: StoredRun, parts: Parts, spans: StoredSpans) -> Iterator[_Pair]:
+    """Yield the right pairs of a run that have a matrix and a span."""
+    found = newest_similarities(run)
+    if found is None:
+        return
+    stored, space = open_similarities(found), inputs.benchmark.pair_space
+    n_videos = inputs.benchmark.n_videos
+    codes = inputs.original.codes
+    for code, place in zip(codes.tolist(), stored.places(codes).tolist(), strict=True):
+        paragraph, video = space.decode(code)
+        first, end = np.searchsorted(parts.paragraphs, [paragraph, paragraph + 1])
+        sentences = parts.sentences[first:end]
+        starts = np.searchsorted(spans.codes, sentences * n_videos + video, "left")
+        counts = np.searchsorted(spans.codes, sentences * n_videos + video, "right") - starts
+        if place < 0 or not counts.any():
+            continue
+        owner = np.repeat(np.arange(len(sentences)), counts)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows = starts[owner] + within
+        times = np.stack([spans.starts[rows], spans.ends[rows]], axis=1)
+        yield _Pair(video, sentences, owner, times, stored.matrix(place))
+
+
+def _alone(r: npt.NDArray[np.floating[Any]]) -> Matching:
+    """Match each sentence with its most similar clip."""
+    clips = r.argmax(axis=1)
+    return Matching(0.0, np.arange(len(r)), clips)
+
+
+def _overlaps(pair: _Pair, found: Matching) -> tuple[FloatArray, FloatArray]:
+    """Return the tIoU of each right clip with the strongest matched clip, and with any."""
+    r = np.asarray(pair.matrix.r, np.float64)[found.sentences, found.clips]
+    clips = Clips(found.sentences, decimals(pair.matrix.clips)[found.clips], r)
+    truth = Clips(pair.owner, pair.spans, np.empty(0))
+    return best_overlaps(truth, clips.strongest()), best_overlaps(truth, clips)
+
+
+def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
+    rows: list[RecallRow] = []
+    repairs: list[RepairRow] = []
+    videos: set[int] = set()
+    if has_paragraphs(inputs.benchmark):
+        parts = parts_of(inputs.benchmark)
+        spans = original_spans(paragraphs_of(inputs.benchmark).sentences)
+        for done, run in enumerate(inputs.runs):
+            progress(done, len(inputs.runs), "matching")
+            pairs = list(_pairs(inputs, run, parts, spans))
+            videos |= {pair.video for pair in pairs}
+            if pairs:
+                rows += [_row(run, pairs, matches, options) for matches in (ALONE, *MATCHES)]
+                repairs += _repairs(inputs, run, pairs)
+    return Result(
+        unit=VIDEOS,
+        units=len(videos),
+        confidence=options.confidence,
+        recall=rows,
+        repairs=repairs[:EXAMPLES],
+    )
+
+
+def _row(run: StoredRun, pairs: list[_Pair], matches: int, options: Options) -> RecallRow:
+    matching = _alone if matches == ALONE else partial(match, matches=matches)
+    both = [_overlaps(pair, matching(pair.matrix.r)) for pair in pairs]
+    strongest, of_any = (np.concatenate(each) for each in zip(*both, strict=True))
+    clusters = np.repeat([pair.video for pair in pairs], [len(pair.owner) for pair in pairs])
+    figures: list[float | list[float] | None] = []
+    for threshold in THRESHOLDS:
+        interval = mean_interval(
+            (strongest >= threshold).astype(np.float64),
+            options.resamples,
+            rng=np.random.default_rng(options.seed),
+            confidence=options.confidence,
+            clusters=clusters,
+        )
+        figures += [recall(strongest, threshold), interval.ends]
+    figures += [recall(of_any, threshold) for threshold in THRESHOLDS]
+    return RecallRow(run.name, matches, len(strongest), *figures)  # type: ignore[arg-type]
+
+
+def _repairs(inputs: Inputs, run: StoredRun, pairs: list[_Pair]) -> Iterator[RepairRow]:
+    keys = list(
+        paragraphs_of(inputs.benchmark)
+        .sentences.queries.order_by("number")
+        .values_list("key", flat=True)
+    )
+    for pair in pairs:
+        alone, matched = _alone(pair.matrix.r), match(pair.matrix.r, 1)
+        before, after = _overlaps(pair, alone)[0], _overlaps(pair, matched)[0]
+        shared = np.bincount(alone.clips, minlength=len(pair.matrix.clips))[alone.clips] > 1
+        clip_of = dict(zip(matched.sentences.tolist(), matched.clips.tolist(), strict=True))
+        for row in np.flatnonzero((before < RIGHT) & (after >= RIGHT)).tolist():
+            sentence = int(pair.owner[row])
+            if shared[sentence]:
+                yield RepairRow(
+                    run.name,
+                    keys[pair.sentences[sentence]],
+                    inputs.video_keys[pair.video],
+                    _times(pair.spans[row]),
+                    _times(pair.matrix.clips[alone.clips[sentence]]),
+                    _times(pair.matrix.clips[clip_of[sentence]]),
+                )
+
+
+def _times(span: npt.NDArray[np.floating[Any]]) -> str:
+    return f"{number(float(span[0]))} to {number(float(span[1]))}"
+
+
+LOCALISATION = Analysis(
+    name="localisation",
+    title="Localisation of sentences",
+    question="Are the matched clips where the sentences happen?",
+    source="Shao et al., Find and Focus, tables 3 and 6",
+    options=Options,
+    result=Result,
+    compute=_compute,
+    notes=(
+        "Only the right video of each paragraph counts. A right clip is found if its tIoU (the "
+        "common time divided by the time of the union) is at least the threshold. The newest "
+        "similarities of each run are used.",
+        INTERVALS_NOTE,
+    ),
+)

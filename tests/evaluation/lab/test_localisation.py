@@ -1,0 +1,56 @@
+"""Localisation of sentences by matched clips, computed by hand on the worked example."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import analyse
+from pooling.models import Benchmark
+from tests.factories import add_run
+
+pytestmark = pytest.mark.django_db
+
+# Sentence 0 happens in clip 1 and sentence 1 in clip 0, which is the most similar one of both.
+CLIPS = [[0, 10], [20, 30], [40, 50], [60, 70]]
+R = [[0.80, 0.75, 0.10, 0.05], [0.78, 0.20, 0.15, -0.10]]
+STAMPS = [[20, 28], [0, 10]]
+
+
+def test_localisation_by_hand(tmp_path: Path) -> None:
+    """With u_max 3, sentence 1 loses clip 0, as in table 7 of the paper."""
+    file = tmp_path / "val_1.json"
+    video = {"duration": 60, "timestamps": STAMPS, "sentences": ["A man sits.", " He stands."]}
+    file.write_text(json.dumps({"v0": video}))
+    call_command("import_benchmark", "tiny", "--from", "activitynet", str(file))
+    call_command("add_paragraphs", "tiny", "tiny-p")
+    benchmark = Benchmark.objects.get(key="tiny-p")
+    add_run(tmp_path, benchmark, {"v0": ["v0"]})
+    line = {"paragraph": "v0", "video": "v0", "clips": CLIPS, "r": R}
+    lines = tmp_path / "r.jsonl"
+    lines.write_text(json.dumps(line))
+    call_command("import_similarities", "tiny-p", str(lines), "--run", "A")
+    found = analyse(question=build_question(get_analysis("localisation"), benchmark, {}))
+    found.refresh_from_db()
+    names = ("matches", "clips", "low", "middle", "high", "any_low", "any_middle", "any_high")
+    assert [tuple(row[name] for name in names) for row in found.result["recall"]] == [
+        (0, 2, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5),
+        (1, 2, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
+        (2, 2, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
+        (3, 2, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5),
+    ]
+    assert found.result["repairs"] == [
+        {
+            "run": "A",
+            "caption_id": "v0#0",
+            "video_id": "v0",
+            "right": "20 to 28",
+            "alone": "0 to 10",
+            "matched": "20 to 30",
+        }
+    ]
