@@ -1120,7 +1120,7 @@ def test_database_queries_do_not_grow_with_the_rows(
         "benchmark": 26,
         "proxies": 6,
         "captions": 15,
-        "caption": 19,
+        "caption": 20,
         "videos": 9,
         # On PostgreSQL, `by_index` adds four statements: two begin and end a transaction, and two
         # switch full table scans off and on.
