@@ -14,6 +14,7 @@ from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Int64s
 from pooling.core.equal_texts import EXACT, first_equal
 from pooling.models import Benchmark, OriginalPositive, Query
+from pooling.moments.models import OriginalSpan
 from pooling.relevant_pairs.core.detection import Candidates, Detected, candidates_of
 from pooling.relevant_pairs.core.phrases import Detector, Parts, parts_of_captions
 from pooling.relevant_pairs.models import RelevantPairs
@@ -78,10 +79,14 @@ def load_pairs(pairs: RelevantPairs) -> LoadedPairs:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A caption whose moment is a candidate. videos: the keys of its own videos."""
+    """A caption whose moment is a candidate.
+
+    videos: the keys of its own videos. moments: its original spans, start and end in seconds.
+    """
 
     query: Query
     videos: list[str]
+    moments: list[tuple[float, float]]
     similarity: float
     confidence: float
 
@@ -98,11 +103,12 @@ def candidates_of_caption(
         query.number: query
         for query in caption.benchmark.queries.filter(number__in=found.other[first].tolist())
     }
-    videos = _videos_of(others.values())
+    videos, moments = _videos_of(others.values()), _moments_of(others.values())
     shown = [
         Candidate(
             others[int(found.other[at])],
             videos[int(found.other[at])],
+            moments[int(found.other[at])],
             float(loaded.detected.similarity[found.index[at]]),
             float(confidence[at]),
         )
@@ -117,4 +123,14 @@ def _videos_of(queries: Iterable[Query]) -> dict[int, list[str]]:
     rows = OriginalPositive.objects.filter(query__in=queries).order_by("video__number")
     for number, key in rows.values_list("query__number", "video__key"):
         found[number].append(key)
+    return found
+
+
+def _moments_of(queries: Iterable[Query]) -> dict[int, list[tuple[float, float]]]:
+    """Return the original spans of captions, by the number of the caption, each once."""
+    found: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    rows = OriginalSpan.objects.filter(positive__query__in=queries, grade=None)
+    names = ("positive__query__number", "start", "end")
+    for number, start, end in rows.values_list(*names).distinct().order_by(*names):
+        found[number].append((start, end))
     return found

@@ -16,6 +16,7 @@ from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Int64s
 from pooling.core.lines import sha256_of_file
 from pooling.core.proxies.proxy_file import new_matrix
+from pooling.core.sentences import model_name
 from pooling.enums import PoolingAct, ProxyMethod
 from pooling.models import Benchmark, Proxy, proxy_storage
 from pooling.policies import check_can_add_proxy
@@ -115,7 +116,7 @@ def _options(request: RelevantPairsRequest, width: int) -> dict[str, str]:
         "method": "confidence of potentially relevant pairs",
         "detector": str(request.detector),
         "threshold": f"{request.threshold:g}",
-        "embeddings": "built in" if request.embeddings is None else "uploaded",
+        "embeddings": model_name() if request.embeddings is None else "uploaded",
         "numbers per embedding": f"{width:,}",
         "tagger": "HanTa",
         "own captions": "as computed",

@@ -19,6 +19,7 @@ from evaluation.lab.analyses.leave_one_out import LEAVE_ONE_OUT
 from evaluation.lab.analyses.length import LENGTH
 from evaluation.lab.analyses.localisation import LOCALISATION
 from evaluation.lab.analyses.matching import MATCHING
+from evaluation.lab.analyses.moments import MOMENTS
 from evaluation.lab.analyses.originals import ORIGINALS
 from evaluation.lab.analyses.overlap import OVERLAP
 from evaluation.lab.analyses.phrasings import PHRASINGS
@@ -32,6 +33,7 @@ from evaluation.lab.analyses.proxy_ndcg import PROXY_NDCG
 from evaluation.lab.analyses.proxy_orderings import PROXY_ORDERINGS
 from evaluation.lab.analyses.proxy_thresholds import PROXY_THRESHOLDS
 from evaluation.lab.analyses.ranks import RANKS
+from evaluation.lab.analyses.relevant_pairs import RELEVANT_PAIRS
 from evaluation.lab.analyses.replay import REPLAY
 from evaluation.lab.analyses.scores import SCORES
 from evaluation.lab.analyses.significance import SIGNIFICANCE
@@ -62,6 +64,7 @@ SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
         PROXY_LIMITS,
         PROXY_CORRELATION,
     ),
+    "Moments": (MOMENTS, RELEVANT_PAIRS),
     "Planning": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
 }
 ANALYSES: dict[str, Analysis[Any, Any]] = {

@@ -15,6 +15,7 @@ from pooling.core.arrays import Float32s
 from pooling.core.lines import SourceFile
 from pooling.core.proxies.embeddings import read_vectors
 from pooling.core.proxies.request import NAME
+from pooling.core.sentences import embed
 from pooling.relevant_pairs.core.phrases import Detector
 
 DETECTORS: Final[dict[str, str]] = {
@@ -69,7 +70,7 @@ class RelevantPairsRequest:
         Raises InvalidInput if a file has an error or lacks a part, or if there is no encoder.
         """
         if self.embeddings is None or self.parts is None:
-            raise InvalidInput("Add embeddings of the parts.")
+            return embed(texts, progress=progress)
         places = _places_of_parts(self.parts)
         if missing := next((text for text in texts if text not in places), None):
             reason = f"the part {missing[:100]!r} is missing; download the parts of the detector"
