@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "annotation",
     "evaluation",
     "evaluation.estimates",
+    "evaluation.spans",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -258,6 +258,9 @@ class Evaluation(models.Model):
         help_text="For each measure, the lowest and the highest score that the unjudged pairs "
         "allow.",
     )
+    intervals = models.JSONField(
+        null=True, help_text="For each measure of moments, its 95 % interval by video."
+    )
     code_version = models.CharField(max_length=50)
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -17,7 +17,7 @@ from pooling.core.direction import Direction
 TABLE_MEASURES = ("C@1", "C@5", "C@10", "AP", "AP(found)")
 JUDGED = "Judged@10"
 RUN = "run"
-DEFAULT_SORT = "-C@1"
+VIDEOS, MOMENTS = "videos", "moments"
 
 
 class ResultsForm(forms.Form):
@@ -25,7 +25,7 @@ class ResultsForm(forms.Form):
 
     `labels`: a version or `original`. `only`: whether the original positives are left out.
     `direction`: the direction of the runs, because scores of different directions cannot be
-    compared.
+    compared. `of`: whether columns are measures of videos or of moments.
     """
 
     labels = LabelsField(label="Labels", required=False)
@@ -34,6 +34,7 @@ class ResultsForm(forms.Form):
         required=False,
         choices=[("", ""), *((direction.value, direction.value) for direction in Direction)],
     )
+    of = forms.ChoiceField(required=False, choices=[("", ""), (VIDEOS, VIDEOS), (MOMENTS, MOMENTS)])
     sort = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(
@@ -41,10 +42,12 @@ class ResultsForm(forms.Form):
         *args: Any,
         label_sets: Sequence[LabelSet],
         directions: Collection[str] = (),
+        moments: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
-        """Offer the label sets. directions: the directions of the runs."""
+        """Offer the label sets. directions: those of the runs. moments: measures of moments."""
         super().__init__(*args, **kwargs)
+        self.moments = tuple(moments)
         self.directions = [found.value for found in Direction if found in directions]
         versions = [
             (found.version, f"Label set {found.version}, {found.created_at:%d %b %Y}")
@@ -63,6 +66,24 @@ class ResultsForm(forms.Form):
         """The default is text-to-video, unless all runs have the other direction."""
         first = next(iter(self.directions), Direction.TEXT_TO_VIDEO.value)
         return self.cleaned_data["direction"] or first
+
+    def clean_of(self) -> str:
+        """The default is moments, if there are any."""
+        found: str = self.cleaned_data["of"] or (MOMENTS if self.moments else VIDEOS)
+        return found if self.moments else VIDEOS
+
+    def clean(self) -> dict[str, Any]:
+        """Forget the order by a column of the other measures."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        key = str(cleaned.get("sort", "")).removeprefix("-")
+        if "of" in cleaned and key in {*TABLE_MEASURES, *self.moments} - {*self.measures}:
+            cleaned["sort"] = ""
+        return cleaned
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that are columns."""
+        return self.moments if self.cleaned_data["of"] == MOMENTS else TABLE_MEASURES
 
     @property
     def latest(self) -> str:

@@ -16,6 +16,7 @@ from evaluation.core.relevance.scoring import score_run
 from evaluation.models import Evaluation, LabelSet
 from evaluation.release import selectors
 from evaluation.release.policies import check_can_evaluate
+from evaluation.scores.moments import MomentEvaluation, MomentScoring
 from hearth.accounts.actors import Actor
 from hearth.jobs.models import Job
 from hearth.jobs.services import enqueue_job
@@ -53,8 +54,8 @@ class RunEvaluation:
     original: scores by the original positives. labelled: scores by the label set, or None if there
     is no label set. judged: judged share of the top ranks, by depth, for `JUDGED_DEPTHS` and all
     depths in `reads`. reads: number of ranks of the run that each measure reads. unjudged: number
-    of unjudged pairs in the top ten. bounds: lowest and highest C@k that the unjudged pairs of the
-    list allow.
+    of unjudged pairs in the top ten. bounds: lowest and highest C@k, or score of moments, that the
+    unjudged pairs of the list allow. intervals: 95 % intervals of scores of moments, by video.
 
     `judged`, `unjudged` and `bounds` are by the label set, or by the original positives if there is
     no label set.
@@ -68,6 +69,7 @@ class RunEvaluation:
     unjudged: int
     bounds: dict[str, list[float | None]]
     undefined: dict[str, str]
+    intervals: dict[str, list[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +122,19 @@ def evaluate_runs(
     not score runs. Raises `InvalidInput` if the label set, a run or a measure does not exist.
     """
     check_can_evaluate(by, benchmark)
-    requested = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
+    requested = tuple(parse_measure(text) for text in measures)
     label_set = selectors.find_label_set(benchmark, labels)
     runs = find_runs(benchmark, run_names, upper_bounds=True)
     positives = _Positives(*_positives(benchmark, label_set, twins, labels_only=labels_only))
+    moments = MomentScoring(benchmark, label_set, labels_only=labels_only)
     is_stored = not measures and twins == OFF
     # Private runs are scored too, but the returned value does not contain them.
     private = private_runs(benchmark) if is_stored and not run_names else []
     results = []
     for number, run in enumerate([*runs, *private]):
         progress(number, len(runs) + len(private), "scoring")
-        results.append(_evaluate(run, *positives.facing(run.facing), requested))
+        located = moments.evaluate(run, requested or None)
+        results.append(_evaluate(run, *positives.facing(run.facing), requested, located))
     if is_stored:
         _store(benchmark, results, label_set, labels_only)
     progress(len(results), len(results), "scoring")
@@ -143,7 +147,8 @@ def score_private_run(*, run: Run, progress: Progress) -> None:
     benchmark = run.benchmark
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()
     positives = _Positives(*_positives(benchmark, label_set, OFF))
-    result = _evaluate(run, *positives.facing(run.facing), DEFAULT_MEASURES)
+    located = MomentScoring(benchmark, label_set).evaluate(run, None)
+    result = _evaluate(run, *positives.facing(run.facing), (), located)
     _store(benchmark, [result], label_set, labels_only=False)
 
 
@@ -216,9 +221,14 @@ def score_all_again(*, benchmark: Benchmark, by: Actor) -> None:
 
 
 def _evaluate(
-    run: Run, original: Judged, labelled: Judged | None, measures: Sequence[Measure]
+    run: Run,
+    original: Judged,
+    labelled: Judged | None,
+    requested: Sequence[Measure],
+    located: MomentEvaluation,
 ) -> RunEvaluation:
     ranked = ranked_lists(run)
+    measures = [m for m in requested or DEFAULT_MEASURES if m not in located.measures]
     reads = {str(measure): measure.reads(run.depth) for measure in measures}
     depths = [Measure("Judged", depth) for depth in _judged_depths(run.depth, reads.values())]
     by_original = score_run(ranked, original, [*measures, *depths])
@@ -229,20 +239,24 @@ def _evaluate(
     coverage = cover_ranks(ranked.top(POOLED_DEPTH), known)
     # The bounds of C@k depend only on the top k.
     bounds = bound_scores(ranked.top(max(JUDGED_DEPTHS)), known, BOUNDED)
-    reasons: dict[str, str] = {}
+    reasons = dict(located.undefined)
     for scores in (by_original, by_labels):
         for measure in measures:
             if reason := scores.mean(measure).undefined:
                 reasons[str(measure)] = reason
     return RunEvaluation(
         run=run,
-        original={str(m): by_original.mean(m).value for m in measures},
-        labelled=None if labelled is None else {str(m): by_labels.mean(m).value for m in measures},
+        original={str(m): by_original.mean(m).value for m in measures} | located.original,
+        labelled=None
+        if labelled is None
+        else {str(m): by_labels.mean(m).value for m in measures} | located.labelled,
         judged={str(m.cutoff): by_labels.mean(m).value for m in depths},
-        reads=reads,
+        reads=reads | located.reads,
         unjudged=int((coverage.filled - coverage.judged).sum()),
-        bounds={str(m): [bounds.lower.mean(m).value, bounds.upper.mean(m).value] for m in BOUNDED},
+        bounds={str(m): [bounds.lower.mean(m).value, bounds.upper.mean(m).value] for m in BOUNDED}
+        | located.bounds,
         undefined=reasons,
+        intervals=located.intervals,
     )
 
 
@@ -269,6 +283,7 @@ def _store(
             "judged": result.judged,
             "unjudged": result.unjudged,
             "bounds": result.bounds,
+            "intervals": result.intervals,
         }
         if label_set is None or result.labelled is None:
             _save_evaluation(result.run, None, False, scores=original, **coverage)

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from evaluation.core.relevance.measures import DEFAULT_MEASURES, parse_measure
+from evaluation.core.relevance.measure import Parameter
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.models import Evaluation, LabelSet
-from evaluation.scores.forms import DEFAULT_SORT, JUDGED, RUN, TABLE_MEASURES
+from evaluation.scores.forms import JUDGED, RUN, TABLE_MEASURES
 from evaluation.scores.selectors import Correction, Corrections
 from hearth.shared.numbers import UNDEFINED, Figure, signed, undefined
 from hearth.shared.tables import Column, Order, csv_text
@@ -27,6 +28,7 @@ NOT_SCORED = "not scored yet"
 # The key of the reason in an undefined stored score. Pages show this word before the reason.
 NO_SCORE = "undefined"
 RANK = "rank"
+OF_MOMENTS = (Parameter("of", "=", "moments"),)
 
 
 def value_of(evaluation: Evaluation | None, measure: str) -> Figure:
@@ -40,6 +42,19 @@ def value_of(evaluation: Evaluation | None, measure: str) -> Figure:
         return undefined(f"{NO_SCORE}: {stored[NO_SCORE]}")
     kind = "number" if parse_measure(measure).kind.is_rank else "percent"
     return undefined(NO_SCORE) if stored is None else Figure(float(stored), kind)
+
+
+def moment_measures(evaluations: Iterable[Evaluation | None]) -> tuple[str, ...]:
+    """Return the measures of moments among stored scores, in the order in which they are stored."""
+    stored = dict.fromkeys(name for found in evaluations if found for name in found.scores)
+    return tuple(name for name in stored if parse_measure(name).needs)
+
+
+def judged_by(evaluation: Evaluation | None, measure: Measure, read: int) -> Figure:
+    """Return the judged share of the ranks that a measure reads: of videos, or of moments."""
+    if not measure.needs:
+        return judged_share(evaluation, read)
+    return value_of(evaluation, str(Measure("Judged", measure.cutoff or 1, OF_MOMENTS)))
 
 
 def judged_share(evaluation: Evaluation | None, depth: int) -> Figure:
@@ -162,22 +177,26 @@ class ResultRow:
     rank: int | None = None
     # The number of ranked runs.
     n_ranked: int = 0
+    measures: Sequence[str] = TABLE_MEASURES
 
     def __post_init__(self) -> None:
-        self.cells = [self.cell(measure) for measure in TABLE_MEASURES]
+        self.cells = [self.cell(measure) for measure in self.measures]
 
     def cell(self, measure: str) -> Cell:
         labelled = value_of(self.labelled, measure) if self.by_labels else None
-        read = parse_measure(measure).reads(self.run.depth)
-        judged = judged_share(self.evaluation, read)
+        parsed = parse_measure(measure)
+        read = (parsed.cutoff or 1) if parsed.needs else parsed.reads(self.run.depth)
+        judged = judged_by(self.evaluation, parsed, read)
         of_scores = self.corrections.of_scores if self.corrections and self.labelled else {}
+        interval = ((self.evaluation and self.evaluation.intervals) or {}).get(measure)
+        by_video = Correction(interval, None, None) if interval else None
         return Cell(
             measure,
             value_of(self.original, measure),
             labelled,
             read,
             judged,
-            correction=of_scores.get((self.run.name, measure)),
+            correction=of_scores.get((self.run.name, measure), by_video),
         )
 
     @property
@@ -195,7 +214,7 @@ class ResultRow:
     @property
     def bounds(self) -> Figure:
         """The lowest and highest score that the unjudged pairs allow, for the first measure."""
-        stored = self.evaluation.bounds.get(TABLE_MEASURES[0]) if self.evaluation else None
+        stored = self.evaluation.bounds.get(self.measures[0]) if self.evaluation else None
         return Figure(list(stored), "percent") if stored else undefined(NOT_COMPUTED)
 
     @property
@@ -210,7 +229,7 @@ class ResultRow:
 
     @property
     def all_cells(self) -> list[Cell]:
-        return [self.cell(str(measure)) for measure in DEFAULT_MEASURES]
+        return [self.cell(measure) for measure in all_measures([self])]
 
     @property
     def code_versions(self) -> set[str]:
@@ -218,27 +237,33 @@ class ResultRow:
         return {evaluation.code_version for evaluation in evaluations if evaluation}
 
 
-def result_order(sort: str) -> Order:
+def all_measures(rows: Iterable[ResultRow]) -> list[str]:
+    """Return the measures that every run is scored with, and the stored ones of moments."""
+    stored = [found for row in rows for found in (row.labelled, row.original)]
+    return [*map(str, DEFAULT_MEASURES), *moment_measures(stored)]
+
+
+def result_order(sort: str, measures: Sequence[str] = TABLE_MEASURES) -> Order:
     """Return the requested order of the results table.
 
     Raises `InvalidInput` if the table does not have the column.
     """
-    ranked_by = ranking_measure(sort)
+    ranked_by = ranking_measure(sort, measures)
     columns = [
         Column(RUN, "Run"),
-        *(Column(measure, measure, "percent") for measure in (*TABLE_MEASURES, JUDGED)),
+        *(Column(measure, measure, "percent") for measure in (*measures, JUDGED)),
         Column(RANK, f"Rank by {ranked_by}", "count", is_sortable=False),
     ]
-    return Order.requested(sort, columns, DEFAULT_SORT)
+    return Order.requested(sort, columns, f"-{measures[0]}")
 
 
-def ranking_measure(sort: str) -> str:
+def ranking_measure(sort: str, measures: Sequence[str] = TABLE_MEASURES) -> str:
     """Return the measure by which the table is sorted.
 
     If the table is sorted by another column, return the first measure.
     """
     key = sort.removeprefix("-")
-    return key if key in TABLE_MEASURES else TABLE_MEASURES[0]
+    return key if key in measures else measures[0]
 
 
 def result_rows(
@@ -248,9 +273,17 @@ def result_rows(
     *,
     by_labels: bool,
     corrections: Corrections | None = None,
+    measures: Sequence[str] = TABLE_MEASURES,
 ) -> list[ResultRow]:
     return [
-        ResultRow(run, original.get(run.pk), labelled.get(run.pk), by_labels, corrections)
+        ResultRow(
+            run,
+            original.get(run.pk),
+            labelled.get(run.pk),
+            by_labels,
+            corrections,
+            measures=measures,
+        )
         for run in runs
     ]
 
@@ -319,19 +352,22 @@ def _sort_value(row: ResultRow, key: str) -> Any:
 def results_csv(rows: Sequence[ResultRow], label_set: LabelSet | None, labels_only: bool) -> str:
     """Return a CSV file with a row per run and a column per measure and kind of positives."""
     kinds = ("original",) if label_set is None else ("labelled", "original")
+    measures = all_measures(rows)
     heads = [
         *("run", "system", "direction", "run_sha256", "depth"),
         *("labels", "labels_sha256", "labels_only", "code"),
-        *(f"{measure} {kind}" for measure in DEFAULT_MEASURES for kind in kinds),
+        *(f"{measure} {kind}" for measure in measures for kind in kinds),
         *(f"judged@{cutoff}" for cutoff in CUTOFFS),
         "judged of the whole list",
     ]
-    return csv_text(heads, [_csv_row(row, label_set, labels_only) for row in rows])
+    return csv_text(heads, [_csv_row(row, label_set, labels_only, measures) for row in rows])
 
 
-def _csv_row(row: ResultRow, label_set: LabelSet | None, labels_only: bool) -> list[Any]:
+def _csv_row(
+    row: ResultRow, label_set: LabelSet | None, labels_only: bool, measures: Sequence[str]
+) -> list[Any]:
     scores: list[Figure] = []
-    for cell in row.all_cells:
+    for cell in map(row.cell, measures):
         scores += [cell.original] if cell.labelled is None else [cell.labelled, cell.original]
     return [
         row.run.name,
@@ -444,4 +480,5 @@ def _corrected(row: ResultRow) -> dict[str, CorrectedScore] | None:
 def _numbers(evaluation: Evaluation | None) -> dict[str, float | None] | None:
     if evaluation is None:
         return None
-    return {str(measure): value_of(evaluation, str(measure)).number for measure in DEFAULT_MEASURES}
+    names = [*map(str, DEFAULT_MEASURES), *moment_measures([evaluation])]
+    return {name: value_of(evaluation, name).number for name in names}

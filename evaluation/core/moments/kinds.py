@@ -37,6 +37,12 @@ class MomentKind(Kind):
     needs = NEEDS
 
 
+def ignores_people(measure: Measure) -> bool:
+    """Return whether a measure needs stamps or grades of the data set, which labels lack."""
+    is_of_stamps = measure.name == "mIoU" and bool(measure.parameters)
+    return is_of_stamps or isinstance(measure.kind, StampRank | HighlightKind)
+
+
 def threshold_of(measure: Measure) -> float:
     return float(measure.parameter("tIoU") or 0)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from evaluation.core.arrays import FloatArray
+from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.moments.lists import MomentLists, MomentTruth, Saliency
 from evaluation.core.relevance.measure import NO_QUERIES, Measure, Score
 from pooling.core.ranked_lists import RankedLists
@@ -67,9 +67,7 @@ def score_moments(
     return MomentScores(values, upper)
 
 
-def interval_by_video(
-    values: FloatArray, videos: FloatArray, *, seed: int = 0
-) -> list[float] | None:
+def interval_by_video(values: FloatArray, videos: IntArray, *, seed: int = 0) -> list[float] | None:
     """Return the 95 % percentile interval of a mean when whole videos are drawn with replacement.
 
     values: float64 [n_queries], nan: left out. videos: the right video of each query, < 0: none.

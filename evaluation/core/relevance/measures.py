@@ -309,9 +309,13 @@ class MedianRank(MeanRank):
 
 
 class JudgedShare(Kind):
-    """Judged pairs in the top k / length of the top k (as in ir_measures); 0 for an empty list."""
+    """Judged pairs in the top k / length of the top k (as in ir_measures); 0 for an empty list.
+
+    `of=moments`: the share of the listed moments of which it is known whether they are right.
+    """
 
     cutoff = Cutoff.NEEDED
+    parameters = {"of": Declared(("moments",), needs=kinds.NEEDS)}
     counts_judged = True
 
     def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
@@ -319,6 +323,12 @@ class JudgedShare(Kind):
         # The sum runs over contiguous columns, because numpy is slow along short rows.
         judged = np.ascontiguousarray((lists.gains[:, :k] >= 0).T).sum(axis=0)
         return divide(judged, np.minimum(lists.lengths, k))
+
+    def locate(self, lists: MomentLists, measure: Measure) -> FloatArray:
+        k = measure.cutoff or 0
+        top = lists.lists.top(k)
+        judged = (top.is_item & ~lists.unjudged[:, :k]).sum(axis=1)
+        return divide(judged, top.lengths)
 
 
 def divide(dividend: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> FloatArray:

@@ -9,6 +9,7 @@ from evaluation.models import LabelSet
 from evaluation.release.exports import formats_for
 from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.scores import forms, tables
+from evaluation.scores.moments import columns_of_moments
 from evaluation.scores.selectors import stored_corrections, stored_scores
 from hearth.jobs.views import start_job
 from hearth.shared.downloads import download_csv, download_json
@@ -24,9 +25,9 @@ from pooling.selectors.runs import find_runs, withdrawn_runs
 def results(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form, rows = _requested_results(request, benchmark)
-    order = tables.result_order(form.cleaned_data["sort"])
+    order = tables.result_order(form.cleaned_data["sort"], form.measures)
     tables.mark_best(rows)
-    tables.mark_ranks(rows, tables.ranking_measure(order.key))
+    tables.mark_ranks(rows, tables.ranking_measure(order.key, form.measures))
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -36,6 +37,8 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
         "labels": form.cleaned_data["labels"],
         "direction": form.cleaned_data["direction"],
         "directions": form.directions,
+        "of": form.cleaned_data["of"],
+        "has_moments": bool(form.moments),
         "rows": tables.sort_rows(rows, order),
         "corrections": rows[0].corrections if rows else None,
         "heads": order.heads,
@@ -73,6 +76,7 @@ def _requested_results(
         request.GET,
         label_sets=list(LabelSet.objects.filter(benchmark=benchmark)),
         directions={run.direction for run in runs},
+        moments=columns_of_moments(benchmark),
     )
     check_form(form)
     original = stored_scores(benchmark, None)
@@ -89,6 +93,7 @@ def _requested_results(
         corrections=stored_corrections(
             form.label_set, forms.TABLE_MEASURES, labels_only=form.labels_only
         ),
+        measures=form.measures,
     )
     return form, rows
 

@@ -15,7 +15,14 @@ from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.release.selectors import positive_counts
 from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_corrections, stored_scores
-from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
+from evaluation.scores.tables import (
+    NOT_COMPUTED,
+    Cell,
+    ResultRow,
+    mark_ranks,
+    moment_measures,
+    result_rows,
+)
 from hearth.jobs.models import UNFINISHED, Job
 from hearth.jobs.views import in_place_context, start_job
 from hearth.shared.numbers import Figure
@@ -55,7 +62,8 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         corrections=stored_corrections(label_set, TABLE_MEASURES),
     )
     row = next(row for row in rows if row.run.pk == found.pk)
-    lines = [_line(row, rows, measure) for measure in TABLE_MEASURES]
+    measures = (*TABLE_MEASURES, *moment_measures([row.labelled, row.original]))
+    lines = [_line(row, rows, measure) for measure in measures]
     if is_alone:
         lines = [replace(line, rank_before=None, rank=None) for line in lines]
     job = _scoring_job(found)
@@ -66,7 +74,10 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "row": row,
         "rows": [row],
         "lines": lines,
-        "is_old": any(line.cell.judged.reason == NOT_COMPUTED for line in lines),
+        "has_moments": len(lines) > len(TABLE_MEASURES),
+        "is_old": any(
+            line.cell.judged.reason == NOT_COMPUTED for line in lines[: len(TABLE_MEASURES)]
+        ),
         "shares": _shares(row),
         "n_unscored": sum(not row.is_scored for row in rows),
         "label_set": label_set,

@@ -1,0 +1,1 @@
+"""The spans of label sets: their files, and exports of moments."""
