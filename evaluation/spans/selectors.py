@@ -33,6 +33,12 @@ def _read(pk: int) -> tuple[Spans, IntArray]:
     return spans, support
 
 
+def spans_content(label_set: LabelSet) -> bytes:
+    """Return the spans file of a label set; empty if it has none."""
+    found = LabelSetSpans.objects.filter(label_set=label_set).first()
+    return content_of(found) if found else b""
+
+
 def content_of(found: LabelSetSpans) -> bytes:
     with found.file.open("rb") as file:
         return gzip.decompress(file.read())

@@ -13,6 +13,7 @@ from evaluation.models import LabelSet
 from evaluation.release.exports import tables
 from evaluation.release.exports.comments import comments
 from evaluation.release.exports.fire import fire
+from evaluation.release.exports.moments import FORMS as FORMS_OF_MOMENTS
 from evaluation.release.exports.options import (
     CONTENTS,
     DEFAULT,
@@ -25,6 +26,7 @@ from evaluation.release.exports.release import release
 from evaluation.release.policies import can_export_comments
 from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark
+from pooling.moments.selectors import has_moments
 
 CSV = "text/csv; charset=utf-8"
 
@@ -35,7 +37,7 @@ class ExportFormat:
 
     suffix: the end of its file names. pieces: a function that yields the file in pieces. options:
     the names of the `ExportOptions` that the format accepts. is_for_leads: whether only leads may
-    download it.
+    download it. of_moments: whether it is offered only for benchmarks with moments.
     """
 
     title: str
@@ -44,6 +46,7 @@ class ExportFormat:
     pieces: Callable[[LabelSet, ExportOptions], Iterator[bytes]]
     options: tuple[str, ...] = ()
     is_for_leads: bool = False
+    of_moments: bool = False
 
 
 def open_export(
@@ -77,8 +80,12 @@ def file_stem(label_set: LabelSet) -> str:
 
 def formats_for(user: Any, benchmark: Benchmark) -> dict[str, ExportFormat]:
     """Return the formats that the user may download, by name."""
-    is_lead = can_export_comments(user, benchmark)
-    return {name: kind for name, kind in FORMATS.items() if is_lead or not kind.is_for_leads}
+    is_lead, moments = can_export_comments(user, benchmark), has_moments(benchmark)
+    return {
+        name: kind
+        for name, kind in FORMATS.items()
+        if (is_lead or not kind.is_for_leads) and (moments or not kind.of_moments)
+    }
 
 
 FORMATS: dict[str, ExportFormat] = {
@@ -107,4 +114,8 @@ FORMATS: dict[str, ExportFormat] = {
         release,
         ("licence", "texts", "hub_id"),
     ),
+    **{
+        name: ExportFormat(title, suffix, content_type, pieces, of_moments=True)
+        for name, (title, suffix, content_type, pieces) in FORMS_OF_MOMENTS.items()
+    },
 }

@@ -43,6 +43,7 @@ class Line:
     rank_before: int | None
     rank: int | None
     n_ranked: int
+    interval: str = ""
 
 
 @only_for(can_see_scores)
@@ -139,6 +140,7 @@ def _line(row: ResultRow, rows: list[ResultRow], measure: str) -> Line:
         row.rank_before,
         row.rank,
         row.n_ranked,
+        "" if measure in TABLE_MEASURES else row.cell(measure).interval,
     )
 
 

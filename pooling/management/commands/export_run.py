@@ -14,6 +14,7 @@ from pooling.core.direction import Direction
 from pooling.core.export import trec_lines
 from pooling.core.whole_matrix import write_similarities
 from pooling.models import Run
+from pooling.moments.exports import RUN_FORMS
 from pooling.selectors.arrays import query_keys, video_keys
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import get_run, scored_lists, similarities_of
@@ -30,10 +31,11 @@ class Command(HearthCommand):
         parser.add_argument("name", help="name of the run")
         parser.add_argument(
             "--format",
-            choices=("trec", "npy"),
+            choices=("trec", "npy", *RUN_FORMS),
             default="trec",
             help="npy: the similarities of a run that was imported as a matrix, captions x videos, "
-            "rounded to float16; default: trec",
+            "rounded to float16; tvr, windows, segments, moments: the moments of a run, as in the "
+            "files of TVR, QVHighlights and Charades-STA, DiDeMo, and as CSV; default: trec",
         )
         parser.add_argument(
             "--raw-scores",
@@ -50,6 +52,11 @@ class Command(HearthCommand):
             similarities = similarities_of(run)
             with write_output(options["output"]) as out:
                 write_similarities(similarities, out.write)
+            return self._result(run, options)
+        if form := RUN_FORMS.get(options["format"]):
+            with write_output(options["output"]) as out:
+                for piece in form(run):
+                    out.write(piece.encode())
             return self._result(run, options)
         rows, items = query_keys(benchmark), video_keys(benchmark)
         if run.facing is Direction.VIDEO_TO_TEXT:
