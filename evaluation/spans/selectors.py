@@ -7,12 +7,17 @@ from functools import lru_cache
 
 import numpy as np
 
+from annotation.questions.spans.answers import people_spans_of_log
 from evaluation.core.arrays import IntArray
-from evaluation.core.files.span_file import parse_spans
-from evaluation.models import LabelSet
+from evaluation.core.files.label_file import Labels
+from evaluation.core.files.packed import unpack
+from evaluation.core.files.span_file import parse_spans, render_spans
+from evaluation.core.moments.lists import among
+from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.spans.models import LabelSetSpans
+from pooling.models import Benchmark
 from pooling.moments.core.spans import Spans
-from pooling.selectors.arrays import query_numbers, video_numbers
+from pooling.selectors.arrays import query_keys, query_numbers, video_keys, video_numbers
 
 
 def label_set_spans(label_set: LabelSet | None) -> tuple[Spans, IntArray]:
@@ -42,3 +47,23 @@ def spans_content(label_set: LabelSet) -> bytes:
 def content_of(found: LabelSetSpans) -> bytes:
     with found.file.open("rb") as file:
         return gzip.decompress(file.read())
+
+
+def spans_text(
+    basis: LabelSetBasis, labels: Labels, benchmark: Benchmark
+) -> tuple[bytes, int, int]:
+    """Return the spans file of a label set, and its numbers of spans and unsettled pairs.
+
+    Pairs whose label is not relevant have no spans. Empty if no relevant pair was located.
+    """
+    ids = (unpack(bytes(packed)) for packed in (basis.judgments, basis.rulings))
+    people = people_spans_of_log(benchmark, *ids)
+    relevant = labels.codes[labels.labels >= 1]
+    kept = among(people.codes, relevant)
+    n_unsettled = int(among(people.unsettled, relevant).sum())
+    if not kept.any() and not n_unsettled:
+        return b"", 0, 0
+    spans = Spans.of(people.codes[kept], people.starts[kept], people.ends[kept])
+    keys = query_keys(benchmark), video_keys(benchmark)
+    text = render_spans(spans, people.support[kept], benchmark.pair_space, keys, n_unsettled)
+    return text, len(spans), n_unsettled

@@ -15,6 +15,7 @@ import numpy as np
 from evaluation.core.files.packed import unpack
 from evaluation.models import LabelSet, LabelSetBasis
 from evaluation.release.selectors.basis import RebuiltFiles, positive_codes, rebuild_files
+from evaluation.spans.storing import problems_of_spans
 from hearth.shared.words import counted
 
 LABELS_FILE, JUDGMENTS_FILE = "labels file", "judgments file"
@@ -87,7 +88,11 @@ def verify_label_set(label_set: LabelSet) -> Verification:
         return Verification(label_set, is_rebuilt=False, problems=tuple(problems))
     rebuilt = rebuild_files(label_set, basis, judgments)
     published = {name: content or b"" for name, (content, _) in stored.items()}
-    problems = [*_log_problems(label_set, rebuilt, published), *_positives_problems(basis)]
+    problems = [
+        *_log_problems(label_set, rebuilt, published),
+        *problems_of_spans(basis, rebuilt.labels),
+        *_positives_problems(basis),
+    ]
     return Verification(label_set, is_rebuilt=True, problems=tuple(problems))
 
 

@@ -18,7 +18,7 @@ from annotation.core.consensus import OutcomeCounts
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.judgments import judgment_details
 from evaluation.core.files import label_file
-from evaluation.models import LabelSet, label_set_storage
+from evaluation.models import LabelSet, LabelSetBasis, label_set_storage
 from evaluation.release import exports, policies
 from evaluation.release.enums import Change, ReleaseAct
 from evaluation.release.selectors import current_labels
@@ -27,6 +27,8 @@ from evaluation.release.selectors.current import CurrentLabels
 from evaluation.release.selectors.proposals import next_version
 from evaluation.release.services.label_arrays import pack_labels, store_label_arrays
 from evaluation.release.services.summary import summary_of
+from evaluation.spans.selectors import spans_text
+from evaluation.spans.storing import store_spans
 from hearth.accounts.actors import Actor, account_of
 from hearth.audit.services import record
 from hearth.shared.arrays import numbered
@@ -117,6 +119,7 @@ def publish_label_set(
         frozen_at = timezone.now()
         current = current_labels(benchmark)
         basis = basis_of(benchmark, current)
+        spans = spans_text(basis, current.labels, benchmark)
     if not allow_pending:
         check_settled(current.labels.outcomes)
     progress(1, 3, "writing the label set")
@@ -148,9 +151,7 @@ def publish_label_set(
     )
     try:
         with transaction.atomic():
-            label_set.save()
-            basis.label_set = label_set
-            basis.save()
+            _save_rows(label_set, basis, spans)
             store_label_arrays(benchmark, label_set.sha256, arrays.result())
             after = {"version": str(version), "sha256": label_set.sha256}
             record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
@@ -161,6 +162,13 @@ def publish_label_set(
                 file.delete(save=False)
         raise Conflict("Another label set was published at the same time. Try again.") from None
     return label_set
+
+
+def _save_rows(label_set: LabelSet, basis: LabelSetBasis, spans: tuple[bytes, int, int]) -> None:
+    label_set.save()
+    basis.label_set = label_set
+    basis.save()
+    store_spans(label_set, *spans)
 
 
 @transaction.atomic
