@@ -114,5 +114,3 @@ def test_spans_files_are_read_as_they_were_written() -> None:
     found, counts, unsettled = parse_spans(text.decode(), *numbers, PairSpace(2, 2))
     assert found.equals(spans)
     assert (counts.tolist(), unsettled) == ([2, 1], 4)
-
-

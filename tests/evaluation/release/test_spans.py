@@ -1,0 +1,57 @@
+"""The second file of label sets: the spans of people, hashed and verified like the first."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+
+from evaluation.models import label_set_storage
+from evaluation.release.selectors.verification import verify_label_set
+from evaluation.release.services import publish_label_set
+from evaluation.spans.models import LabelSetSpans
+from evaluation.spans.selectors import content_of, label_set_spans
+from hearth.accounts.actors import OPERATOR
+from pooling.selectors.arrays import query_keys
+from tests.annotation.spans.world import make_pooled, mark_video, open_spans
+from tests.factories import add_judgments, make_annotator, make_benchmark
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_spans_of_relevant_pairs_are_published_and_verified(tmp_path: Path) -> None:
+    benchmark = make_pooled(tmp_path)
+    campaign = open_spans(tmp_path, benchmark=benchmark)
+    mark_video(campaign, make_annotator("ann"), [[4, 6.5], [1.0004, 2.5]])
+    label_set = publish_label_set(benchmark=benchmark, by=OPERATOR, allow_pending=True)
+    stored = LabelSetSpans.objects.get(label_set=label_set)
+    (key,) = query_keys(benchmark)
+    text = content_of(stored)
+    assert text.decode() == (
+        "# relevant pairs without a span: 0\ncaption_id,video_id,start,end,support\n"
+        f"{key},v0,1.000,2.500,1\n{key},v0,4.000,6.500,1\n"
+    )
+    assert stored.sha256 == hashlib.sha256(text).hexdigest()
+    spans, support = label_set_spans(label_set)
+    assert (spans.ends.tolist(), support.tolist()) == ([2.5, 6.5], [1, 1])
+    assert verify_label_set(label_set).problems == ()
+    # A file with other spans, and a matching hash, differs from the one that the log gives.
+    other = text.replace(b"6.500", b"7.500")
+    name = label_set_storage().save("other.csv.gz", ContentFile(gzip.compress(other)))
+    LabelSetSpans.objects.update(file=name, sha256=hashlib.sha256(other).hexdigest())
+    problems = verify_label_set(label_set).problems
+    assert problems == ("The rebuilt spans file differs from the published one.",)
+    LabelSetSpans.objects.update(sha256=stored.sha256)
+    problems = verify_label_set(label_set).problems
+    assert problems == ("The stored spans file does not have the published sha256.",)
+
+
+def test_a_label_set_without_spans_has_one_file(tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path)
+    add_judgments(tmp_path, benchmark, [(query_keys(benchmark)[0], "v0", "ann", 1)])
+    label_set = publish_label_set(benchmark=benchmark, by=OPERATOR)
+    assert not LabelSetSpans.objects.exists()
+    assert not len(label_set_spans(label_set)[0])
