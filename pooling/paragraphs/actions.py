@@ -54,7 +54,7 @@ class FocusRun:
 
     run: The run that finds the videos.
     similarities: By default, those that were imported last for the run.
-    k: So many videos of each list are re-ranked among themselves. The others keep their places.
+    k: Only these videos of each list are re-ranked, among themselves. The others keep their places.
     matches: The largest number of clips that one sentence can be matched with.
     shift: Add the same number to all scores, so that the lowest of the first scores becomes 0.
         Negative scores need it: a better matching would otherwise lower the product.
