@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
+from annotation.questions.spans.answers import people_spans
+from annotation.selectors.labels import labels_fingerprint
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.paragraphs.clips import THRESHOLDS, Clips, Spans, best_overlaps, recall
 from evaluation.core.statistics.resampling import mean_interval
@@ -21,6 +23,7 @@ from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import Interval, Run, Score, Shown
 from hearth.shared.numbers import number
 from hearth.shared.progress import Progress
+from pooling.models import Benchmark
 from pooling.models import Run as StoredRun
 from pooling.moments.core.spans import Spans as StoredSpans
 from pooling.moments.core.spans import decimals
@@ -38,21 +41,30 @@ from pooling.paragraphs.selectors import (
 
 MATCHES = (1, 2, 3)
 ALONE = 0
+ORIGINAL, PEOPLE = "original", "people"
 RIGHT = 0.5
 EXAMPLES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Resampling):
-    """Options of the analysis. similarities: the hashes of those of the runs."""
+    """Options of the analysis.
+
+    similarities: the hashes of those of the runs. moment: the fingerprint of people's labels.
+    """
 
     unit: options.Unit = VIDEOS
     similarities: list[str] | None = None
+    moment: list[int] | None = None
 
     def filled(self, inputs: Inputs) -> Options:
         stored = filter(None, map(newest_similarities, inputs.runs))
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return Options(**{**values, "similarities": [each.sha256 for each in stored]})
+        values["similarities"] = [each.sha256 for each in stored]
+        if has_paragraphs(inputs.benchmark):
+            sentences = paragraphs_of(inputs.benchmark).sentences
+            values["moment"] = labels_fingerprint(sentences).as_list()
+        return Options(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,7 @@ class RecallRow:
     """
 
     run: Run
+    by: Annotated[str, Shown("Spans")]
     matches: Annotated[int, Shown("u_max", "count")]
     clips: Annotated[int, Shown("Clips", "count")]
     low: Annotated[Score, Shown("tIoU 0.3, %", "percent")]
@@ -99,7 +112,7 @@ class Result(results.WithIntervals):
         list[RecallRow],
         Tabled(
             "recall",
-            "Recall@tIoU by original spans, with {interval}",
+            "Recall@tIoU, with {interval}",
             note="The first columns use the matched clip with the highest similarity. The last "
             "columns use any matched clip, so they rise with u_max by themselves. u_max 0: each "
             "sentence takes its most similar clip, even if another sentence takes it, too.",
@@ -112,7 +125,7 @@ class Result(results.WithIntervals):
 
     def warnings(self) -> list[str]:
         if not self.recall:
-            return ["No selected run has similarities of clips and sentences with original spans."]
+            return ["No selected run has similarities of clips and sentences with spans."]
         return self.few_units_warnings()
 
 
@@ -173,14 +186,17 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     videos: set[int] = set()
     if has_paragraphs(inputs.benchmark):
         parts = parts_of(inputs.benchmark)
-        spans = original_spans(paragraphs_of(inputs.benchmark).sentences)
+        sources = _sources(paragraphs_of(inputs.benchmark).sentences)
         for done, run in enumerate(inputs.runs):
             progress(done, len(inputs.runs), "matching")
-            pairs = list(_pairs(inputs, run, parts, spans))
-            videos |= {pair.video for pair in pairs}
-            if pairs:
-                rows += [_row(run, pairs, matches, options) for matches in (ALONE, *MATCHES)]
-                repairs += _repairs(inputs, run, pairs)
+            for by, spans in sources.items():
+                pairs = list(_pairs(inputs, run, parts, spans))
+                videos |= {pair.video for pair in pairs}
+                if pairs:
+                    every = (ALONE, *MATCHES)
+                    rows += [_row(run, by, pairs, matches, options) for matches in every]
+                if by == ORIGINAL:
+                    repairs += _repairs(inputs, run, pairs)
     return Result(
         unit=VIDEOS,
         units=len(videos),
@@ -190,7 +206,16 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     )
 
 
-def _row(run: StoredRun, pairs: list[_Pair], matches: int, options: Options) -> RecallRow:
+def _sources(sentences: Benchmark) -> dict[str, StoredSpans]:
+    """Return the original spans, and those of people if there are any."""
+    people = people_spans(sentences)
+    found = {ORIGINAL: original_spans(sentences)}
+    if len(people.codes):
+        found[PEOPLE] = StoredSpans.of(people.codes, people.starts, people.ends)
+    return found
+
+
+def _row(run: StoredRun, by: str, pairs: list[_Pair], matches: int, options: Options) -> RecallRow:
     matching = _alone if matches == ALONE else partial(match, matches=matches)
     both = [_overlaps(pair, matching(pair.matrix.r)) for pair in pairs]
     strongest, of_any = (np.concatenate(each) for each in zip(*both, strict=True))
@@ -206,7 +231,7 @@ def _row(run: StoredRun, pairs: list[_Pair], matches: int, options: Options) -> 
         )
         figures += [recall(strongest, threshold), interval.ends]
     figures += [recall(of_any, threshold) for threshold in THRESHOLDS]
-    return RecallRow(run.name, matches, len(strongest), *figures)  # type: ignore[arg-type]
+    return RecallRow(run.name, by, matches, len(strongest), *figures)  # type: ignore[arg-type]
 
 
 def _repairs(inputs: Inputs, run: StoredRun, pairs: list[_Pair]) -> Iterator[RepairRow]:
