@@ -1130,7 +1130,7 @@ def test_database_queries_do_not_grow_with_the_rows(
         "labels": 17,
         "people": 7,
         "settings": 9,
-        "results": 11,
+        "results": 12,
         "jobs": 6,
         "campaign": 10,
         "rulings": 6,

@@ -16,11 +16,12 @@ from evaluation.estimates.models import Draw
 from evaluation.estimates.selectors import (
     Known,
     LoadedDraw,
+    draws_of_benchmark,
     read_lists,
 )
 from hearth.shared.errors import InvalidInput
 from hearth.shared.words import counted
-from pooling.models import Run
+from pooling.models import Benchmark, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,15 @@ def _worth(progress: Progress, n_queries: int) -> int | None:
         return None
     alone = wilson((found.value or 0) * found.n, found.n, n_queries)
     return round(found.n * (float(alone.high - alone.low) / 2 / found.half_width) ** 2)
+
+
+def newest_results(benchmark: Benchmark) -> dict[tuple[int, str], Result]:
+    """Return the newest estimates by the primary key of the run and the measure."""
+    found: dict[tuple[int, str], Result] = {}
+    for draw in reversed(draws_of_benchmark(benchmark)):
+        loaded = LoadedDraw.of(draw)
+        found |= {(draw.run_id, name): result_of(draw, name, loaded) for name in draw.populations}
+    return found
 
 
 def newest_draw(run: Run, measure: str) -> Draw | None:

@@ -87,6 +87,11 @@ class Cell:
         return self.original if self.labelled is None else self.labelled
 
     @property
+    def is_complete(self) -> bool:
+        """Whether all pairs that the measure reads are judged."""
+        return self.judged.number == 1
+
+    @property
     def difference(self) -> float | None:
         """C, or None if A or B is undefined."""
         if self.labelled is None or self.labelled.number is None or self.original.number is None:
