@@ -19,6 +19,7 @@ class DeskForm(forms.Form):
     task = forms.IntegerField(min_value=1, max_value=KEY_MAX)
     kind = forms.ChoiceField(choices=[(state, state.label) for state in AT_DESK], required=False)
     reason = forms.CharField(max_length=REASON_LENGTH, required=False)
+    answer = forms.CharField(max_length=REASON_LENGTH, required=False)
 
     def __init__(self, *args: Any, labels: dict[int, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from annotation.enums import CampaignKind, CampaignState, JudgmentState, TaskState
+from annotation.enums import CampaignKind, CampaignState, GoldUse, JudgmentState, TaskState
 from annotation.models import (
     Annotator,
     Campaign,
     Escalation,
+    GoldItem,
     Judgment,
     JudgmentTask,
     Membership,
@@ -25,6 +26,17 @@ from pooling.models import Benchmark
 
 # The number of last answers shown if no entry requirement sets one.
 DEFAULT_LAST = 20
+
+
+def question_to_train(benchmark: Benchmark) -> str:
+    """Return the question whose training queue opens next: the first with items and no queue."""
+    items = GoldItem.objects.filter(
+        benchmark=benchmark, use=GoldUse.TRAINING, retired_at=None
+    ).order_by("question")
+    queues = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.TRAINING)
+    running = queues.exclude(state=CampaignState.CLOSED).values("question")
+    found = items.exclude(question__in=running).values_list("question", flat=True).first()
+    return found or "label"
 
 
 @dataclass(slots=True)

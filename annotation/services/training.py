@@ -22,8 +22,10 @@ COMMENT_LENGTH = 2000
 
 
 @transaction.atomic
-def open_training(*, benchmark: Benchmark, by: Actor, name: str = "") -> Campaign:
-    """Open the training queue of a benchmark with all its training items.
+def open_training(
+    *, benchmark: Benchmark, by: Actor, name: str = "", question: str = "label"
+) -> Campaign:
+    """Open the training queue of a benchmark and a question with all its training items.
 
     Raises `Conflict` if there is one that is not closed, and `InvalidInput` if there are no items.
     """
@@ -34,6 +36,7 @@ def open_training(*, benchmark: Benchmark, by: Actor, name: str = "") -> Campaig
             campaign = Campaign.objects.create(
                 benchmark=benchmark,
                 kind=CampaignKind.TRAINING,
+                question=question,
                 name=name or f"{benchmark.key} training",
                 guideline=latest_guideline(benchmark),
                 created_by=account_of(by),

@@ -113,6 +113,7 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
             "total": len(queue),
             "earlier": queue[place - 1] if place else None,
             "later": queue[place + 1] if place + 1 < len(queue) else None,
+            "own": campaign.question_kind.case(case.task),
             "can_rule": case.task.state != TaskState.UNPLAYABLE and bool(context["answers"]),
             "can_reopen": case.task.state != TaskState.CONFLICTED
             and campaign.state != CampaignState.CLOSED,
@@ -267,6 +268,9 @@ def _take_decision(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         ruling, message = _decide(task, data, cast(User, request.user))
     except Conflict as conflict:
         messages.warning(request, str(conflict))
+    except InvalidInput as fault:
+        messages.warning(request, str(fault))
+        later = None if task.state not in AT_DESK else DeskEntry(task.pk, "", campaign.created_at)
     else:
         messages.success(request, message)
         request.session[LAST_RULING] = ruling.pk if ruling else None
@@ -296,7 +300,11 @@ def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudic
         services.exclude_task(task=task, by=by)
         return None, f"The last {noun} is excluded."
     ruling = services.adjudicate_task(
-        task=task, label=int(data["ruling"]), by=by, reason=data["reason"]
+        task=task,
+        label=int(data["ruling"]),
+        by=by,
+        reason=data["reason"],
+        answer=data["answer"],
     )
     text = campaign.question_kind.words_of(campaign, ruling)
     return ruling, f"Your ruling on the last {noun}: {text}."

@@ -24,6 +24,7 @@ from annotation.selectors.members import CampaignAccess, running_campaigns
 from annotation.selectors.training import (
     find_training_queue,
     get_trainee,
+    question_to_train,
     trainees,
     training_escalations,
     training_items,
@@ -64,7 +65,9 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
 def training_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     try:
-        services.open_training(benchmark=benchmark, by=cast(User, request.user))
+        services.open_training(
+            benchmark=benchmark, by=cast(User, request.user), question=question_to_train(benchmark)
+        )
         messages.success(request, "Training is open. Annotators find it on their home page.")
     except (Conflict, InvalidInput) as refused:
         messages.warning(request, str(refused))

@@ -21,7 +21,7 @@ from annotation.core.spans import (
     set_tiou,
 )
 from annotation.enums import Only, Scale
-from annotation.questions.kind import Int64Array, Recorded, Value, Words
+from annotation.questions.kind import Int64Array, Link, Recorded, Value, Words
 from annotation.questions.label.kind import LabelKind, resolve_labels
 from annotation.questions.spans.answers import TaskAnswers, task_answers
 from annotation.questions.spans.models import AnswerSpan, spans_of
@@ -76,6 +76,10 @@ class SpansKind(LabelKind):
         "a relevant label are asked about. Ask about all pooled pairs instead, or build a pool.",
     )
     answer_relations = ("spans",)
+    desk_template = "annotation/questions/spans/_desk.html"
+    summary_template = "annotation/questions/spans/_summary.html"
+    guideline = "annotation/questions/spans/_guideline.html"
+    gold_page = Link("gold-spans", "Add a gold item with spans")
     gold_relations = ("spans",)
     heads = ("caption_id", "video_id", "annotator", "label", "start", "end")
 
@@ -240,6 +244,11 @@ class SpansKind(LabelKind):
         )
 
     # --- Pages and files ---------------------------------------------------------------------
+
+    def summary(self, campaign: Campaign) -> Any:
+        from annotation.questions.spans.agreement import summarise
+
+        return summarise(campaign)
 
     def rows(self, campaign: Campaign) -> Iterator[tuple[Any, ...]]:
         """Yield a row for each span, and one without times for each answer that is not relevant.

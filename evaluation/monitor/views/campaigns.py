@@ -90,6 +90,7 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
         "lead_figures": _lead_figures(progress["progress"], desk),
         "policy": policy_rows(found),
         "changes": describe_changes(_last_changes(found)),
+        "own": found.question_kind.summary(found),
     }
     if leads:
         context |= _people_context(found, stored)

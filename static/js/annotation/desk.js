@@ -2,6 +2,7 @@
 // plain forms, so that the desk works without scripts.
 
 import { listenToKeys } from "./judging/keys.js";
+import { SpanEditor } from "./judging/spans.js";
 import { Stage } from "./judging/stage.js";
 
 // Keys are ignored for this long, so that a second press meant for the previous pair does not
@@ -29,6 +30,7 @@ function connectVideo() {
   // This replaces the page's own video, which is for browsers without scripts.
   stage.show({ assignment: desk.dataset.task, video: desk.dataset.video });
   part("stage").addEventListener("click", () => stage.toggle());
+  if (part("span-track")) connectSpans(stage);
   Object.assign(actions, {
     play: () => stage.toggle(),
     "frame-back": () => stage.step(-1),
@@ -39,6 +41,20 @@ function connectVideo() {
     slower: () => stage.changeSpeed(-1),
     faster: () => stage.changeSpeed(1),
   });
+}
+
+// The lead marks the spans of the ruling on a track, which fills the field of the form.
+function connectSpans(stage) {
+  const field = part("span-answer");
+  const editor = new SpanEditor({
+    stage,
+    part,
+    say: (text) => { part("span-live").textContent = text; },
+    onChange: ({ pairs }) => { field.value = pairs.map(([start, end]) => `${start} - ${end ?? ""}`).join("\n"); },
+  });
+  const spans = field.value.split("\n").map((line) => line.split(" - ").map(Number));
+  editor.show({ spans: spans.filter((span) => span.length === 2) });
+  part("span-editor").hidden = false;
 }
 
 function connectButton(button) {
