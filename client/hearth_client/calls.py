@@ -61,21 +61,20 @@ class Calls:
         """
         return self._do("pools/", {"depth": depth, "runs": runs, "sample": sample, "video_sample": video_sample, "seed": seed, "originals": originals, "similar": similar, "similar_from": similar_from, "proxy": proxy, "proxy_from": proxy_from, "budget": budget, "expected": expected}, {}, on_job)
 
-    def fuse_runs(self, *, runs: Sequence[str], method: Literal['combsum', 'combmnz', 'combanz', 'combmed', 'combmax', 'combmin', 'rrf', 'rbc', 'borda', 'isr', 'log_isr', 'logn_isr', 'plurality', 'bucklin', 'oracle'] = 'rrf', norm: Literal['none', 'min-max', 'max', 'sum', 'zmuv', 'rank', 'borda'] = 'min-max', phrasings: str = '', leave_out_unfaithful: bool = False, k: float = 60, phi: float = 0.8, sigma: float = 0.01, depth: int | None = None, name: str = '', on_job: OnJob = ignore) -> Json:
+    def fuse_runs(self, *, runs: Sequence[str], method: Literal['combsum', 'combmnz', 'combanz', 'combmed', 'combmax', 'combmin', 'rrf', 'rbc', 'borda', 'isr', 'log_isr', 'logn_isr', 'plurality', 'bucklin', 'oracle'] = 'rrf', norm: Literal['none', 'min-max', 'max', 'sum', 'zmuv', 'rank', 'borda'] = 'min-max', phrasings: str = '', k: float = 60, phi: float = 0.8, sigma: float = 0.01, depth: int | None = None, name: str = '', on_job: OnJob = ignore) -> Json:
         """Fuse runs, or the phrasings of a run.
 
         runs: Runs. The lists of one run are those of its phrasings. Of several runs, those of the captions are fused, the first run deciding ties of votes.
         method: Method. RRF and the votes use ranks, Comb… use scores. The oracle looks at the answers, so it is an upper bound, which is on no leaderboard.
         norm: Normalisation. How Comb… scale the scores of each list. Scaling by the maximum is wrong for negative scores.
         phrasings: Phrasings. Their numbers, separated by spaces. By default, all for which the run has lists.
-        leave_out_unfaithful: Only faithful phrasings. Leave out phrasings that annotators found to say something else.
         k: k of RRF.
         phi: φ of RBC.
         sigma: σ of LogN_ISR.
         depth: Maximum depth. Results kept per list; by default, as many as in the longest list of the runs.
         name: Name. By default, made from the runs and the rule.
         """
-        return self._do("runs/fused/", {"runs": runs, "method": method, "norm": norm, "phrasings": phrasings, "leave_out_unfaithful": leave_out_unfaithful, "k": k, "phi": phi, "sigma": sigma, "depth": depth, "name": name}, {}, on_job)
+        return self._do("runs/fused/", {"runs": runs, "method": method, "norm": norm, "phrasings": phrasings, "k": k, "phi": phi, "sigma": sigma, "depth": depth, "name": name}, {}, on_job)
 
     def compute_proxy(self, method: Literal['BoW', 'PoS', 'SYN', 'METEOR', 'embedding'], *, name: str = '', own_as_computed: bool = False, percent: int = 25, stop_words: Literal['spacy', 'none', 'own'] = 'spacy', own_words: File | None = None, white_space: bool = False, commands: bool = False, verb_classes: File | None = None, noun_classes: File | None = None, lemmas_by_tagger: bool = False, synonyms_of_words: bool = False, lexicon: File | None = None, on_job: OnJob = ignore) -> Json:
         """Compute a proxy from the captions.

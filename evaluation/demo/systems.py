@@ -93,6 +93,15 @@ def still_frame(texts: Sequence[str], scenes: Sequence[shapes.Scene], seed: int)
     return _match(queries, views, rng, noise=0.25)
 
 
+def few_words(texts: Sequence[str], scenes: Sequence[shapes.Scene], seed: int) -> Scores:
+    """Return scores of a system that sees whole videos, but knows one word for each meaning."""
+    rng = random.Random(f"few words {seed}")
+    known = vocabulary(wordings_known=1)
+    queries = [read(text, known) for text in texts]
+    views = [_view_of_video(rng, scene) for scene in scenes]
+    return _match(queries, views, rng, noise=0.25)
+
+
 @dataclass(frozen=True, slots=True)
 class _View:
     """A video as a system sees it. `places` is None if the system does not see places."""

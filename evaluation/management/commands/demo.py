@@ -43,6 +43,7 @@ from evaluation.demo.people import (
     train_annotators,
     withdraw_careless,
 )
+from evaluation.demo.phrasings import add_phrasings
 from evaluation.demo.proxies import auc_by_truth, proxy_lines
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
@@ -223,6 +224,8 @@ def build(progress: Progress) -> None:
     )
     judge(demo, campaign, progress)
     order(demo, benchmark)
+    progress(0, None, "adding phrasings")
+    add_phrasings(demo, benchmark, folder)
 
 
 def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:

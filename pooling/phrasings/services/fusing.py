@@ -13,21 +13,20 @@ from hearth.shared.bulk import long_transaction
 from hearth.shared.errors import InvalidInput
 from hearth.shared.options import DEPTH_MAX, NAME_LENGTH, Entry, Group, Option, OptionFault
 from hearth.shared.progress import Progress, no_progress
-from pooling.core.arrays import Float32s, Int64s
+from pooling.core.arrays import Float32s
 from pooling.core.direction import Direction
 from pooling.core.ordering import RunData
 from pooling.core.ranked_lists import RankedLists
 from pooling.models import Benchmark, Run
 from pooling.phrasings.core.fusion import Method, Norm, Rule, fuse, oracle
 from pooling.phrasings.enums import Origin
-from pooling.phrasings.models import FusedParent, Phrasing
+from pooling.phrasings.models import FusedParent
 from pooling.phrasings.selectors import (
     lists_by_phrasing,
     lists_of_run,
     origins_of_phrasings,
     places_of_items,
 )
-from pooling.phrasings.signals import unfaithful_requested
 from pooling.policies import check_can_import_run
 from pooling.selectors import arrays
 from pooling.selectors.runs import find_runs
@@ -54,7 +53,6 @@ class FuseOptions:
     norm: How Comb… scale the scores of each list. Scaling by the maximum is wrong for negative
         scores.
     phrasings: Their numbers, separated by spaces. By default, all for which the run has lists.
-    leave_out_unfaithful: Leave out phrasings that annotators found to say something else.
     depth: Results kept per list; by default, as many as in the longest list of the runs.
     name: By default, made from the runs and the rule.
     """
@@ -67,7 +65,6 @@ class FuseOptions:
     phrasings: Annotated[
         str, Option("Phrasings", pattern=r"\A[0-9 ,]*\Z", length=200, metavar="NUMBERS")
     ] = ""
-    leave_out_unfaithful: Annotated[bool, Option("Only faithful phrasings")] = False
     k: Annotated[float, Option("k of RRF", low=0, high=10_000, group=OF_RULES)] = 60
     phi: Annotated[float, Option("φ of RBC", low=0.01, high=0.99, group=OF_RULES)] = 0.8
     sigma: Annotated[float, Option("σ of LogN_ISR", low=0.001, high=1, group=OF_RULES)] = 0.01
@@ -114,8 +111,6 @@ def fuse_runs(
     fused = _fused(benchmark, runs[0].facing, lists, options, depth, progress)
     made: dict[str, Any] = {} if is_oracle else dict(options.rule.options)
     made |= {"depth": depth} | ({"phrasings": numbers} if numbers else {})
-    if options.leave_out_unfaithful:
-        made["left_out"] = "unfaithful phrasings"
     if bound := _upper_bound(benchmark, runs, numbers, is_oracle):
         made["upper_bound"] = bound
     warnings = (f"an upper bound ({bound}): no system could do this",) if bound else ()
@@ -154,34 +149,7 @@ def _lists(
     if len(found) == 1:
         reason = f"The run {run.name} has no lists for phrasings. Select several runs."
         raise OptionFault("runs", reason)
-    if options.leave_out_unfaithful:
-        found = without_unfaithful(run.benchmark, found)
     return sorted(found), [found[number] for number in sorted(found)]
-
-
-def without_unfaithful(
-    benchmark: Benchmark, lists: dict[int, RankedLists]
-) -> dict[int, RankedLists]:
-    """Leave out the lists of phrasings that annotators found to say something else."""
-    ids: set[int] = set()
-    responses: list[Any] = unfaithful_requested.send(sender=Benchmark, benchmark=benchmark)
-    for _, found in responses:
-        ids |= found
-    left: dict[int, list[int]] = {}
-    rows = Phrasing.objects.filter(set__benchmark=benchmark)
-    for pk, number, query in rows.values_list("pk", "number", "query__number"):
-        if pk in ids:
-            left.setdefault(number, []).append(query)
-    return {
-        number: _without(own, np.array(left.get(number, []), np.int64))
-        for number, own in lists.items()
-    }
-
-
-def _without(lists: RankedLists, queries: Int64s) -> RankedLists:
-    kept = ~np.isin(lists.query_numbers, queries)
-    scores = None if lists.scores is None else lists.scores[kept]
-    return replace(lists, items=lists.items[kept], queries=lists.query_numbers[kept], scores=scores)
 
 
 def _fused(
