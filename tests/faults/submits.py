@@ -25,13 +25,17 @@ LONGEST_DELAY_SECONDS = 0.05
 
 
 def kill_during_submits(site: Site, rounds: int) -> Row:
-    """Kill `rounds` times at each point. The client then repeats the request with the same key."""
-    prepared = site.world("campaign", "1", str(2 * rounds * len(POINTS)))
+    """Kill `rounds` times at each point. The client then repeats the request with the same key.
+
+    Each point has its own person: a person with more than 240 answers per minute is refused before
+    the point.
+    """
+    prepared = site.world("campaign", str(len(POINTS)), str(2 * rounds * len(POINTS)))
     acknowledged: dict[str, int] = {}
     wrong: list[str] = []
     with site.server(application="tests.faults.wsgi"):
-        person = site.person(prepared["sessions"][0])
-        for point in POINTS * rounds:
+        people = [site.person(session) for session in prepared["sessions"]]
+        for point, person in list(zip(POINTS, people, strict=True)) * rounds:
             answer = answer_to(person.claim(prepared["campaign"])[0])
             status, _ = person.post("/api/v1/judgments/", answer, **{"X-Fault": point})
             stored_now = stored_label(site, answer["client_key"]) is not None
@@ -40,6 +44,7 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
             acknowledged[answer["client_key"]] = person.insist("/api/v1/judgments/", answer)[
                 "label"
             ]
+    statuses = [status for person in people for status in person.wrong]
     stored = {key: stored_label(site, key) for key in acknowledged}
     lost = sum(stored[key] != label for key, label in acknowledged.items())
     return Row(
@@ -48,9 +53,9 @@ def kill_during_submits(site: Site, rounds: int) -> Row:
         tried=rounds * len(POINTS),
         acknowledged=len(acknowledged),
         stored=sum(label is not None for label in stored.values()),
-        lost=lost + len(wrong) + len(person.wrong),
+        lost=lost + len(wrong) + len(statuses),
         doubled=judged_too_often(site) + total(site) - len(acknowledged),
-        note="; ".join([*wrong, *(f"status {status}" for status in person.wrong)]),
+        note="; ".join([*wrong, *(f"status {status}" for status in statuses)]),
     )
 
 
