@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from hearth.shared.triggers import KeepTriggers
+
 
 class Migration(migrations.Migration):
 
@@ -10,9 +12,13 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='evaluation',
-            name='intervals',
-            field=models.JSONField(help_text='For each measure of moments, its 95 % interval by video.', null=True),
+        KeepTriggers(
+            [
+                migrations.AddField(
+                    model_name='evaluation',
+                    name='intervals',
+                    field=models.JSONField(help_text='For each measure of moments, its 95 % interval by video.', null=True),
+                ),
+            ]
         ),
     ]

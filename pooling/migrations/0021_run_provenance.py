@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from hearth.shared.triggers import KeepTriggers
+
 
 class Migration(migrations.Migration):
 
@@ -10,9 +12,13 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='run',
-            name='provenance',
-            field=models.JSONField(default=dict, help_text='how a derived run was made from its parents, see `services.derived_runs`; empty if the run was imported'),
+        KeepTriggers(
+            [
+                migrations.AddField(
+                    model_name='run',
+                    name='provenance',
+                    field=models.JSONField(default=dict, help_text='how a derived run was made from its parents, see `services.derived_runs`; empty if the run was imported'),
+                ),
+            ]
         ),
     ]

@@ -3,6 +3,8 @@
 import pooling.models
 from django.db import migrations, models
 
+from hearth.shared.triggers import KeepTriggers
+
 
 class Migration(migrations.Migration):
 
@@ -11,14 +13,18 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='benchmark',
-            name='reading',
-            field=models.JSONField(editable=False, help_text='format and columns selected at the last import; null if none were selected', null=True),
-        ),
-        migrations.AddField(
-            model_name='benchmarkimport',
-            name='second_companion',
-            field=models.FileField(blank=True, storage=pooling.models.upload_storage, upload_to=''),
+        KeepTriggers(
+            [
+                migrations.AddField(
+                    model_name='benchmark',
+                    name='reading',
+                    field=models.JSONField(editable=False, help_text='format and columns selected at the last import; null if none were selected', null=True),
+                ),
+                migrations.AddField(
+                    model_name='benchmarkimport',
+                    name='second_companion',
+                    field=models.FileField(blank=True, storage=pooling.models.upload_storage, upload_to=''),
+                ),
+            ]
         ),
     ]

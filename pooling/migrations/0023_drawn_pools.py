@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from hearth.shared.triggers import KeepTriggers
+
 
 class Migration(migrations.Migration):
 
@@ -10,9 +12,13 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterField(
-            model_name='pool',
-            name='strategy',
-            field=models.CharField(choices=[('depth-k', 'Top k of each run'), ('judged', 'Pairs of imported judgments'), ('drawn', 'Pairs of drawn captions')], max_length=10),
+        KeepTriggers(
+            [
+                migrations.AlterField(
+                    model_name='pool',
+                    name='strategy',
+                    field=models.CharField(choices=[('depth-k', 'Top k of each run'), ('judged', 'Pairs of imported judgments'), ('drawn', 'Pairs of drawn captions')], max_length=10),
+                ),
+            ]
         ),
     ]
