@@ -163,8 +163,8 @@ class ExampleRow:
     change: Annotated[str, Shown("Change")]
     caption_id: CaptionKey
     caption: Annotated[str, Shown("Caption", page="caption")]
-    before: Annotated[str, Shown("First video before", page="video")]
-    after: Annotated[str, Shown("First video after", page="video")]
+    before: Annotated[str, Shown("First video before")]
+    after: Annotated[str, Shown("First video after")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
