@@ -108,6 +108,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/train-splits/", "post", LEADS, 400),
     ("benchmarks/tiny/phrasings/", "get", RESEARCH, 200),
     ("benchmarks/tiny/phrasings/", "post", LEADS, 400),
+    ("benchmarks/tiny/phrasings/expanded/", "post", LEADS, 400),
     ("benchmarks/tiny/runs/fused/", "post", RESEARCH, 400),
     ("benchmarks/tiny/runs/phrasings/", "post", RESEARCH, 400),
     ("benchmarks/tiny/phrasings/0/", "delete", LEADS, 404),

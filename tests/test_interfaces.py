@@ -25,6 +25,7 @@ from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.core.run_options import ImportRun, ScoreRun
 from pooling.exports import TrainingOptions
 from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilarities
+from pooling.phrasings.services.expanding import ExpandOptions
 from pooling.phrasings.services.fusing import FuseOptions
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
@@ -47,6 +48,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     ConfirmOptions: ("", "Confirmation", "confirm_positives", "confirm_positives"),
     DrawOptions: ("DrawForm", "Draw", "draw_captions", "draw_captions"),
     EvaluateOptions: ("", "Evaluate", "evaluate", "evaluate"),
+    ExpandOptions: ("ExpandForm", "Expand", "expand", ""),
     ExportOptions: ("", "Export", "export_labels", ""),
     FuseOptions: ("FuseForm", "Fuse", "fuse_runs", "fuse_runs"),
     ImportGold: ("GoldUploadForm", "", "import_gold", ""),

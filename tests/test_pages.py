@@ -264,6 +264,8 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
         "/benchmarks/tiny/train-captions/new/",
         (OUT, NONE, 403, 422, 422),
     ),
+    ("phrasings-expand", "GET", "/benchmarks/tiny/phrasings/expand/", (OUT, NONE, 403, IN, IN)),
+    ("phrasings-expand", "POST", "/benchmarks/tiny/phrasings/expand/", (OUT, NONE, 403, 422, 422)),
     ("phrasings-upload", "GET", "/benchmarks/tiny/phrasings/new/", (OUT, NONE, 403, IN, IN)),
     ("phrasings-upload", "POST", "/benchmarks/tiny/phrasings/new/", (OUT, NONE, 403, 422, 422)),
     (

@@ -24,6 +24,7 @@ from pooling.api.base import OfBenchmark
 from pooling.api.metadata import MetadataView
 from pooling.phrasings.models import PhrasingSet
 from pooling.phrasings.selectors import phrasing_sets_of
+from pooling.phrasings.services.expanding import ExpandOptions
 from pooling.phrasings.services.fusing import FuseOptions
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
@@ -82,8 +83,24 @@ class PhrasingSetDetail(OfBenchmark):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
+ExpandSerializer = serializer_of(ExpandOptions, "Expand")
 FuseSerializer = serializer_of(FuseOptions, "Fuse")
 PhrasedListsSerializer = serializer_of(PhrasedListsUpload, "PhrasedLists")
+
+
+class ExpandedPhrasings(OfBenchmark):
+    permission_classes = [IsLead]
+
+    @extend_schema(request=ExpandSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Make further texts of the captions.
+
+        Only leads and admins may do this. A job stores the texts as phrasings. Its `result` is that
+        of an import of phrasings.
+        """
+        return self.enqueue(
+            request, "expand", "Expand captions", as_params(ExpandSerializer.read(request.data))
+        )
 
 
 class FusedRuns(OfBenchmark):
@@ -118,6 +135,7 @@ urlpatterns = addresses(
     "benchmarks/<str:key>/",
     [
         ("phrasings/", Phrasings, "api-phrasings"),
+        ("phrasings/expanded/", ExpandedPhrasings, "api-expanded-phrasings"),
         ("runs/fused/", FusedRuns, "api-fused-runs"),
         ("runs/phrasings/", PhrasedRuns, "api-phrased-runs"),
         ("phrasings/<int:pk>/", PhrasingSetDetail, "api-phrasing-set"),

@@ -7,6 +7,7 @@ from django.db.models import Count
 from hearth.shared.option_fields import OptionsForm
 from pooling.models import Benchmark
 from pooling.phrasings.models import PhrasedLists
+from pooling.phrasings.services.expanding import ExpandOptions
 from pooling.phrasings.services.fusing import FuseOptions
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
@@ -15,6 +16,10 @@ from pooling.selectors.runs import find_runs
 
 class PhrasingsForm(OptionsForm[PhrasingsUpload]):
     action = PhrasingsUpload
+
+
+class ExpandForm(OptionsForm[ExpandOptions]):
+    action = ExpandOptions
 
 
 class FuseForm(OptionsForm[FuseOptions]):

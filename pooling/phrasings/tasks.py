@@ -15,6 +15,7 @@ from hearth.shared.progress import Progress
 from hearth.shared.uploads import options_of_job
 from hearth.shared.words import counted, short_sha
 from pooling.phrasings import services
+from pooling.phrasings.services.expanding import ExpandOptions
 from pooling.phrasings.services.fusing import FuseOptions, fuse_runs
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload, add_phrased_lists
 from pooling.phrasings.services.phrasings import PhrasingsUpload
@@ -43,6 +44,18 @@ def import_phrasings_job(params: dict[str, Any], progress: Progress) -> dict[str
         by=actor_of_job(params),
         progress=progress,
         **arguments_of(options_of_job(PhrasingsUpload, params)),
+    )
+    return {**done.report()}
+
+
+@job_kind("expand", outcome=phrasings_added)
+def expand_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Expand captions. params: benchmark (key), and the options of `ExpandOptions`."""
+    done = services.expand(
+        benchmark=get_benchmark(params["benchmark"]),
+        options=build(ExpandOptions, params),
+        by=actor_of_job(params),
+        progress=progress,
     )
     return {**done.report()}
 

@@ -15,7 +15,13 @@ from pooling import policies
 from pooling.core.readers.runs import RUNS
 from pooling.models import Benchmark
 from pooling.phrasings.core.readers import PHRASINGS
-from pooling.phrasings.forms import FuseForm, PhrasedListsForm, PhrasingsForm, runs_offered
+from pooling.phrasings.forms import (
+    ExpandForm,
+    FuseForm,
+    PhrasedListsForm,
+    PhrasingsForm,
+    runs_offered,
+)
 from pooling.phrasings.models import PhrasingSet
 
 
@@ -44,6 +50,23 @@ def phrasings_upload(request: HttpRequest, key: str) -> HttpResponse:
         title=f"Import phrasings into {benchmark.name}",
         benchmark_key=benchmark.key,
     )
+
+
+@only_for(policies.can_see_benchmarks, FORM_METHODS)
+def phrasings_expand(request: HttpRequest, key: str) -> HttpResponse:
+    """Make further texts of the captions of a benchmark."""
+    benchmark = _benchmark_to_change(request, key)
+    form = ExpandForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return start_job(
+            request,
+            kind="expand",
+            title=f"Expand the captions of {benchmark.name}",
+            params={"benchmark": key, **form.values()},
+            benchmark_key=key,
+        )
+    context = {"benchmark": benchmark, "form": form}
+    return render(request, "pooling/phrasings/expand.html", context, status=form_status(request))
 
 
 @only_for(policies.can_see_benchmarks, FORM_METHODS)

@@ -57,6 +57,7 @@ def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
         "delete_run",
         "draft_labels",
         "evaluate",
+        "expand",
         "find_relevant_pairs",
         "focus_run",
         "fuse_runs",

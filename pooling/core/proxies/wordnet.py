@@ -103,6 +103,11 @@ class WordNet:
         part, at = sense
         return self._parts[part].synset(at).definition
 
+    def words(self, sense: Sense) -> frozenset[str]:
+        """Return the words of a synset. Phrases are left out."""
+        part, at = sense
+        return self._parts[part].synset(at).words
+
     def synonyms(self, word: str) -> frozenset[str]:
         """Return the words of all synsets of a word, and the word itself. Phrases are left out."""
         senses = [sense for part in Part for sense in self.senses(word, part)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pooling.phrasings.services.expanding import ExpandOptions, expand
 from pooling.phrasings.services.fusing import FuseOptions, fuse_runs
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload, add_phrased_lists
 from pooling.phrasings.services.phrasings import (
