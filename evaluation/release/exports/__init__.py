@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.models import LabelSet
-from evaluation.release.exports import tables
+from evaluation.release.exports import retrieval, tables
 from evaluation.release.exports.comments import comments
 from evaluation.release.exports.fire import fire
 from evaluation.release.exports.moments import FORMS as FORMS_OF_MOMENTS
@@ -106,6 +106,12 @@ FORMATS: dict[str, ExportFormat] = {
     ),
     "parquet": ExportFormat(
         "Parquet", ".parquet", "application/vnd.apache.parquet", tables.parquet, ("texts",)
+    ),
+    "beir": ExportFormat(
+        "BEIR folder (zip)", "-beir.zip", "application/zip", retrieval.beir, ("licence",)
+    ),
+    "mteb": ExportFormat(
+        "MTEB data set (zip)", "-mteb.zip", "application/zip", retrieval.mteb, ("licence",)
     ),
     "release": ExportFormat(
         "Release: data set folder with datasheet and metadata (zip)",

@@ -15,8 +15,8 @@ JUDGMENT_COLUMNS = ("judged_at", "seconds", "guideline", "missing")
 class ExportOptions:
     """The options of an export. Each format accepts some of them.
 
-    licence: The licence of the labels, for the formats fire and release; by default, that of the
-        benchmark.
+    licence: The licence of the labels, for the formats fire, beir, mteb and release; by default,
+        that of the benchmark.
     texts: Add the texts of the captions, for the formats spreadsheet, jsonl, parquet and release.
     hub_id: The name of the data set on the Hugging Face Hub, for the format release; by default,
         the key of the benchmark.
