@@ -65,7 +65,7 @@ def test_datasets_reads_three_configurations(label_set: LabelSet, tmp_path: Path
     tables = {
         "queries": ["c0", "c1"],
         "corpus": [["v0", ""], ["v1", ""], ["v2", ""]],
-        "qrels": [["c0", "v0", 0], ["c0", "v1", 1], ["c1", "v1", 1]],
+        "qrels": [["c0", "v0", 1], ["c0", "v1", 1], ["c1", "v1", 1]],
     }
     assert json.loads(done.stdout.splitlines()[-1]) == {"id": tables}
     assert "Licence: CC0" in (folder / "README.md").read_text()
@@ -74,7 +74,7 @@ def test_datasets_reads_three_configurations(label_set: LabelSet, tmp_path: Path
 def test_beir_has_its_three_files(label_set: LabelSet, tmp_path: Path) -> None:
     folder = unpacked(label_set, "beir", tmp_path / "out")
     assert (folder / "qrels/test.tsv").read_text() == (
-        "query-id\tcorpus-id\tscore\nc0\tv0\t0\nc0\tv1\t1\nc1\tv1\t1\n"
+        "query-id\tcorpus-id\tscore\nc0\tv0\t1\nc0\tv1\t1\nc1\tv1\t1\n"
     )
     corpus = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
     assert corpus == [{"_id": f"v{at}", "title": "", "text": ""} for at in range(3)]
@@ -87,4 +87,4 @@ def test_hearth_reads_what_it_writes(label_set: LabelSet, tmp_path: Path, format
     file = read_captions([SourceFile.at(path) for path in sorted(data)])
     assert (file.query_keys, file.video_keys) == (("c0", "c1"), ("v0", "v1", "v2"))
     pairs = zip(file.positive_queries.tolist(), file.positive_videos.tolist(), strict=True)
-    assert sorted(pairs) == [(0, 1), (1, 1)]
+    assert sorted(pairs) == [(0, 0), (0, 1), (1, 1)]
