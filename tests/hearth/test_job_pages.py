@@ -56,6 +56,7 @@ def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
         "delete_pool",
         "delete_run",
         "draft_labels",
+        "draw_captions",
         "evaluate",
         "expand",
         "find_relevant_pairs",
