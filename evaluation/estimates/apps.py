@@ -8,4 +8,5 @@ class EstimatesConfig(AppConfig):
     label = "estimates"
 
     def ready(self) -> None:
-        from evaluation.estimates import deleting  # noqa: F401
+        # The acts of `enums` are for the filter of the log.
+        from evaluation.estimates import deleting, enums  # noqa: F401

@@ -131,6 +131,7 @@ NOT_RECORDED = {
     "create_benchmark": "import_benchmark and add_paragraphs record it",
     "store_lists": "import_run and store_derived_run record it",
     "add_paragraphs": "_store and _changed record it",
+    "expand": "store_phrasings records it",
     "fuse_runs": "store_derived_run records it",
     "import_phrasings": "store_phrasings records it",
     "focus_run": "store_derived_run records it",

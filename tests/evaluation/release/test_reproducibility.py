@@ -18,7 +18,7 @@ from annotation.services import (
     withdraw_judgments,
 )
 from evaluation.models import LabelSet
-from evaluation.release.exports import FORMATS, open_export
+from evaluation.release.exports import formats_for, open_export
 from evaluation.release.selectors.verification import verify_label_set
 from evaluation.release.services import publish_label_set
 from hearth.accounts.actors import OPERATOR
@@ -44,7 +44,7 @@ PUBLISH = """
 import hashlib
 from hearth.accounts.actors import OPERATOR
 from evaluation.models import LabelSet
-from evaluation.release.exports import FORMATS, open_export
+from evaluation.release.exports import formats_for, open_export
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 
@@ -54,7 +54,8 @@ result = {
     "labels": published.sha256,
     "stored": hashlib.sha256(published.file.read()).hexdigest(),
     "first": {
-        name: hashlib.sha256(b"".join(open_export(first, name))).hexdigest() for name in FORMATS
+        name: hashlib.sha256(b"".join(open_export(first, name))).hexdigest()
+        for name in formats_for(OPERATOR, first.benchmark)
     },
 }
 """
@@ -86,7 +87,8 @@ def test_the_environment_changes_no_byte(tmp_path: Path) -> None:
 
 def bytes_of(label_set: LabelSet) -> list[bytes]:
     """Return the stored files and all exports of a label set."""
-    exports = [b"".join(open_export(label_set, format)) for format in FORMATS]
+    formats = formats_for(OPERATOR, label_set.benchmark)
+    exports = [b"".join(open_export(label_set, format)) for format in formats]
     files = (label_set.file, label_set.judgments_file)
     return [*(Path(file.path).read_bytes() for file in files), *exports]
 
