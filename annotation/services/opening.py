@@ -29,7 +29,7 @@ from pooling.core.pool import NOT_RANKED
 from pooling.core.proxies.distribution import as_stored
 from pooling.enums import EqualTexts, MediaState
 from pooling.models import Benchmark, Pool, Proxy, Video
-from pooling.selectors.pools import get_latest_pool
+from pooling.selectors.pools import NO_POOL, get_latest_pool
 from pooling.selectors.proxies import get_proxy, values_of_proxy
 from pooling.selectors.runs import ranks_in_run
 
@@ -83,7 +83,8 @@ def open_campaign(
         for part in new_task_parts(benchmark, taken, kind.pairs_wanted(benchmark, options)):
             tasks.add(_rows(part, _tiers_of(part, policy.priority, pool, by_proxy)))
         if not len(tasks):
-            raise InvalidInput(kind.words.no_pairs.format(benchmark=benchmark.key))
+            reason = NO_POOL if pool.depth is None else kind.words.no_pairs
+            raise InvalidInput(reason.format(benchmark=benchmark.key))
         plan = _plan(tasks, benchmark, policy, seed)
         campaign = Campaign.objects.create(
             benchmark=benchmark,

@@ -11,12 +11,14 @@ from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair, Pool
 from pooling.selectors.arrays import Captions, Int64Array, codes_of, numbers_of
 
+NO_POOL = "{benchmark} has no pool yet. Build one with build_pool."
+
 
 def get_latest_pool(benchmark: Benchmark) -> Pool:
     """Return the latest pool of runs, or else the latest pool of imported judgments."""
     pool = benchmark.pools.filter(depth__isnull=False).first() or benchmark.pools.first()
     if pool is None:
-        raise InvalidInput(f"{benchmark.key} has no pool yet. Build one with build_pool.")
+        raise InvalidInput(NO_POOL.format(benchmark=benchmark.key))
     return pool
 
 
