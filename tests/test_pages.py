@@ -1160,7 +1160,7 @@ def test_database_queries_do_not_grow_with_the_rows(
         "labels": 17,
         "people": 7,
         "settings": 9,
-        "results": 12,
+        "results": 14,
         "jobs": 6,
         "campaign": 10,
         "rulings": 6,
