@@ -61,6 +61,7 @@ print(json.dumps([sorted(registry._kinds), views, scipy]))
 TASKS = [
     "annotation.tasks.count_new_tasks_task",
     "annotation.tasks.expire_leases_task",
+    "evaluation.estimates.tasks.advance_draws_task",
     "evaluation.tasks.renew_analyses_task",
     "evaluation.tasks.renew_drafts_task",
     "evaluation.tasks.renew_figures_task",

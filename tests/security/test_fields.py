@@ -293,7 +293,8 @@ def _uploads_of_leads() -> list[Write]:
         "tags": ({}, "caption_id,tag\nc0,x"),
         "video-addresses": ({}, "video_id,url\nv0,https://example.org/0.mp4"),
         "judgments": (
-            {"format": "auto", "scale": "binary", "pool_equal": "", "data_set": "", "licence": ""},
+            dict.fromkeys(("pool_equal", "data_set", "columns", "values", "licence"), "")
+            | {"format": "auto", "scale": "binary"},
             "caption_id,video_id,annotator,label\nc0,v0,otto,1",
         ),
         "gold": ({"use": "training"}, "caption_id,video_id,label,explanation\nc0,v1,0,no"),
@@ -334,7 +335,8 @@ NOT_COMPARED: dict[str, set[str]] = {
         "api-uploader-confirm", "benchmark-delete",
         "campaign-compute", "campaign-delete", "delivery-repeat", "draft-make",
         "invitation-revoke", "job-cancel", "label-set-verify", "me-comments", "paper-compute",
-        "person-factors", "pool-delete", "proxy-delete", "run-delete", "run-pool", "run-score-ask",
+        "person-factors", "phrasings-delete", "pool-delete", "proxy-delete", "run-delete",
+        "run-pool", "run-score-ask",
         "token-revoke", "train-captions-delete", "training-close", "training-open",
         "webhook-delete",
     },
@@ -361,6 +363,13 @@ NOT_COMPARED: dict[str, set[str]] = {
     "all parameters of the job are compared in tests/annotation/campaigns": {"campaign-open"},
     "the keys of the keyboard are compared in tests/annotation": {"me-keys"},
     "all fields are compared in tests/annotation/orderings": {"gold-order"},
+    "all options of the action are declared once, and its form takes no others": {
+        "api-paragraphs", "api-phrased-runs", "relevant-pairs-find", "paragraphs-add",
+        "run-estimate", "api-fused-runs", "api-expanded-phrasings", "similarities-upload",
+        "phrasings-upload", "api-phrasings", "phrased-lists-upload", "phrasings-expand",
+        "api-similarities",
+        "gold-spans", "api-draws", "api-focus", "api-relevant-pairs", "run-focus", "runs-fuse",
+    },
     "all parameters of the job are compared in tests/evaluation/release": {"api-confirmations"},
 }  # fmt: skip
 

@@ -74,7 +74,7 @@ class RecallRow:
     matches: u_max; 0 if each sentence takes its most similar clip, whatever the others take
     clips: number of right clips
     low, middle, high: by the matched clip with the highest similarity, at .3, .5 and .7
-    any_low, any_middle, any_high: by any matched clip
+    any_loose, any_half, any_strict: by any matched clip
     """
 
     run: Run
@@ -87,9 +87,9 @@ class RecallRow:
     middle_interval: Interval
     high: Annotated[Score, Shown("tIoU 0.7, %", "percent")]
     high_interval: Interval
-    any_low: Annotated[Score, Shown("Any clip, 0.3, %", "percent")]
-    any_middle: Annotated[Score, Shown("Any clip, 0.5, %", "percent")]
-    any_high: Annotated[Score, Shown("Any clip, 0.7, %", "percent")]
+    any_loose: Annotated[Score, Shown("Any clip, 0.3, %", "percent")]
+    any_half: Annotated[Score, Shown("Any clip, 0.5, %", "percent")]
+    any_strict: Annotated[Score, Shown("Any clip, 0.7, %", "percent")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1101,6 +1101,7 @@ def test_the_list_names_the_source_of_each_analysis_that_has_one(
     shown = re.findall(r'<p class="under">(.*?)</p>', body)
     assert sorted(shown) == sorted(sources)
     papers = ("FIRE study, ", "Similar to the FIRE study, ", "Wray et al. 2021, ")
+    papers += ("Tables 6 and 7 of “GQE: ", "Maeoki et al., ", "Shao et al., Find and Focus, ")
     assert [source for source in sources if not source.startswith(papers)] == []
     assert body.count('<a href="https://arxiv.org/abs/2210.05038">FIRE study</a>') == 1
 

@@ -37,7 +37,7 @@ def test_localisation_by_hand(tmp_path: Path) -> None:
     call_command("import_similarities", "tiny-p", str(lines), "--run", "A")
     found = analyse(question=build_question(get_analysis("localisation"), benchmark, {}))
     found.refresh_from_db()
-    names = ("matches", "clips", "low", "middle", "high", "any_low", "any_middle", "any_high")
+    names = ("matches", "clips", "low", "middle", "high", "any_loose", "any_half", "any_strict")
     assert [tuple(row[name] for name in names) for row in found.result["recall"]] == [
         (0, 2, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5),
         (1, 2, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),

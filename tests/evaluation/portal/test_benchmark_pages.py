@@ -443,5 +443,5 @@ def test_database_queries_do_not_grow_with_people_captions_and_pauses(
     with_one = count()
     add_person(1)
     add_person(2)
-    assert with_one == {"captions": 13, "people": 11}
+    assert with_one == {"captions": 15, "people": 11}
     assert count() == with_one

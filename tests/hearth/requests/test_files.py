@@ -249,6 +249,8 @@ def test_only_uploads_receive_files() -> None:
         "public/<str:key>/runs/new/",
         "api/v1/public/<str:key>/uploads/",
         "benchmarks/<str:key>/train-captions/new/",
+        "api/v1/benchmarks/<str:key>/relevant-pairs/",
+        "benchmarks/<str:key>/relevant-pairs/find/",
         "benchmarks/<str:key>/paragraphs/new/",
         "benchmarks/<str:key>/paragraphs/similarities/",
         "benchmarks/<str:key>/paragraphs/focus/",
