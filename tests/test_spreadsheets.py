@@ -23,6 +23,7 @@ from hearth.shared.errors import InvalidInput
 from pooling.core.lines import SourceFile, TextBlocks
 from pooling.core.proxies.senses import read_classes
 from pooling.core.readers.benchmarks import TABLE, read_captions
+from pooling.core.readers.registry import AUTO
 from pooling.core.readers.tags import parse_tags
 from pooling.core.readers.train_captions import parse_train_captions
 from pooling.core.readers.videos import VideoRow, parse_videos
@@ -30,11 +31,6 @@ from tests.pooling.core.tiny import QUERIES, TEXTS, VIDEOS, write
 
 KEYS: dict[str, Any] = {"query_numbers": QUERIES, "video_numbers": VIDEOS}
 JUDGED = JudgmentsOf(**KEYS, query_texts=TEXTS, now=datetime(2026, 11, 1, tzinfo=UTC))
-WANTED = (
-    "a table of captions; MSRVTT_data.json, alone or with a table of the test captions or a "
-    "list of the test videos; MSVD captions, alone or with a list of videos; or TREC topics with "
-    "qrels"
-)
 
 
 @dataclass(frozen=True)
@@ -46,8 +42,12 @@ class Use:
     read: Callable[[Path], object]
 
 
-def captions(path: Path) -> object:
-    file = read_captions([SourceFile(path, "t.csv")])
+def chosen_table(path: Path) -> object:
+    return captions(path, expected=TABLE)
+
+
+def captions(path: Path, *, expected: str = AUTO) -> object:
+    file = read_captions([SourceFile(path, "t.csv")], expected=expected)
     pairs = zip(file.positive_queries.tolist(), file.positive_videos.tolist(), strict=True)
     return file.query_keys, file.texts, file.video_keys, list(pairs), file.notes
 
@@ -209,42 +209,84 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_use_names_the_layout_of_another_file(tmp_path: Path, layout: str) -> None:
-    path = write(tmp_path, LAYOUTS[layout])
-    messages = {}
-    for name, use in USES.items():
-        with pytest.raises(InvalidInput) as refused:
-            use.read(path)
-        messages[name] = str(refused.value)
-    first = {"train": "caption", "tags": "tag", "classes": "id", "gold": "caption_id"}
-    assert messages == {
-        "captions": f"These files cannot be read: t.csv ({layout}). Expected: {WANTED}.",
-        "judgments": (
-            f"t.csv: this is {layout}; expected: CSV with a header, TREC qrels or FIRE JSON"
+MADE_IDS = (
+    "There is no column of caption ids, so the id of each caption is made of the id of its video "
+    "and its position among the captions of that video."
+)
+JUDGMENT_FILES = (
+    "CSV with a header, TREC qrels, FIRE JSON, Label Studio JSON or JSON of video:caption"
+)
+ONE_CAPTION = (("v1#0",), ("a man",), ("v1",), [(0, 0)], (MADE_IDS,))
+# What captions and judgments of each layout give: what is read, or the message. Other judgments are
+# refused with the list of formats.
+CAPTIONS: dict[str, object] = {
+    "a JSON array": ONE_CAPTION,
+    "qrels of BEIR": "A file is missing: t.csv (qrels of BEIR or MTEB) is read together with "
+    "queries of BEIR or MTEB.",
+    "queries or a corpus of BEIR": "A file is missing: t.csv (queries of BEIR or MTEB) is read "
+    "together with qrels of BEIR or MTEB.",
+    "TREC qrels with five columns (the fourth is a stratum)": "A file is missing: t.csv (TREC "
+    "qrels) is read together with TREC topics.",
+    "COCO annotations": "t.csv: the file has no caption",
+    "captions of ActivityNet": "t.csv: video v_1: it has no lists 'sentences' and 'timestamps'",
+}
+JUDGMENTS: dict[str, object] = {
+    "a JSON array": "t.csv, line 1: this is a JSON array, not a table with the column 'caption_id'",
+    "TREC qrels with five columns (the fourth is a stratum)": (
+        [[1], [1], [0], [0], [-1]],
+        ("unnamed",),
+        (
+            "qrels do not name their annotators, and contain one label for each pair",
+            "pairs that were pooled but not judged (-1): 1; they are stored without a label, and "
+            "the next campaign can judge them",
+            "judged pairs by stratum: 1: 1 of 2",
         ),
+    ),
+}
+# The same files as a table that a person has chosen. Objects of JSON are rows of such a table.
+CHOSEN: dict[str, object] = {
+    "a JSON array": ONE_CAPTION,
+    "queries or a corpus of BEIR": "t.csv, line 1: the object has no 'video_id'",
+    "COCO annotations": "t.csv: entry 'info': the object has no 'caption'",
+    "captions of ActivityNet": "t.csv: entry 'v_1': the object has no 'caption'",
+}
+
+
+def outcome(read: Callable[[Path], object], path: Path) -> object:
+    try:
+        return read(path)
+    except InvalidInput as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_use_reads_or_names_the_layout_of_another_file(tmp_path: Path, layout: str) -> None:
+    path = write(tmp_path, LAYOUTS[layout])
+    first = {"train": "caption", "tags": "tag", "classes": "id", "gold": "caption_id"}
+    assert {name: outcome(use.read, path) for name, use in USES.items()} == {
+        "captions": CAPTIONS[layout],
+        "judgments": JUDGMENTS.get(layout, f"t.csv: this is {layout}; expected: {JUDGMENT_FILES}"),
         **{
             name: f"t.csv, line 1: this is {layout}, not a table with the column "
             f"{first.get(name, 'video_id')!r}"
             for name in ("videos", "gold", "tags", "train", "orders", "classes")
         },
     }
-    with pytest.raises(InvalidInput) as refused:
-        read_captions([SourceFile(path, "t.csv")], expected=TABLE)
-    assert str(refused.value).startswith(f"These files cannot be read: t.csv ({layout}). ")
+    no_table = f"t.csv, line 1: this is {layout}, not a table with the column 'caption'"
+    assert outcome(chosen_table, path) == CHOSEN.get(layout, no_table)
 
 
-def test_numbered_captions_are_topics_only_with_qrels(tmp_path: Path) -> None:
+def test_numbered_captions_are_read_alone_and_as_topics_with_qrels(tmp_path: Path) -> None:
     path = write(tmp_path, "v1#0 a man walks\nv1#1\ta dog\n")
-    with pytest.raises(InvalidInput) as refused:
-        captions(path)
-    assert str(refused.value) == (
+    read = (("v1#0", "v1#1"), ("a man walks", "a dog"), ("v1",), [(0, 0), (1, 0)], ())
+    assert captions(path) == read
+    assert outcome(chosen_table, path) == (
         "t.csv, line 1: this is captions in lines such as 'video#0 caption', not a table with the "
         "column 'caption'"
     )
     qrels = write(tmp_path, "v1#0 0 v1 1\nv1#1 0 v1 1\n", "qrels")
-    read = read_captions([SourceFile(path, "topics"), SourceFile(qrels, "qrels")])
-    assert read.query_keys == ("v1#0", "v1#1")
+    with_qrels = read_captions([SourceFile(path, "topics"), SourceFile(qrels, "qrels")])
+    assert with_qrels.query_keys == ("v1#0", "v1#1")
 
 
 @pytest.mark.parametrize(
@@ -289,7 +331,8 @@ def test_qrels_with_fractions_and_unjudged_pairs_are_read_alike(tmp_path: Path) 
     assert file.labels.dtype == np.int8
     assert file.notes == (
         "qrels do not name their annotators, and contain one label for each pair",
-        "pairs with a relevance below 0, which are not judged: 1",
+        "pairs that were pooled but not judged (-1): 1; they are stored without a label, and the "
+        "next campaign can judge them",
     )
     assert read.video_keys == ("vA", "vB", "vC")
     assert (read.positive_queries.tolist(), read.positive_videos.tolist()) == ([0], [0])

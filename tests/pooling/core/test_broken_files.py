@@ -22,7 +22,7 @@ from pooling.core.readers.benchmarks import read_captions
 from pooling.core.readers.tags import parse_tags
 from pooling.core.readers.train_captions import parse_train_captions
 from pooling.core.readers.videos import parse_videos
-from tests.pooling.core.tiny import QUERIES, VIDEOS, read, write
+from tests.pooling.core.tiny import QUERIES, VIDEOS, lists, read, write
 
 MB = 1 << 20
 
@@ -104,15 +104,27 @@ def test_a_gzip_file_without_its_end_is_refused(tmp_path: Path, kind: str, missi
     assert text == f"a.run, line {line}: the gzip stream ends early"
 
 
-@pytest.mark.parametrize("kind", READERS)
+@pytest.mark.parametrize("kind", [kind for kind in READERS if kind != "npy"])
 def test_a_zip_archive_is_refused(tmp_path: Path, kind: str) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("a.run", WHOLE[kind])
+        archive.writestr("packed", WHOLE[kind])
 
     assert refusal(kind, write(tmp_path, packed.getvalue())) == (
-        "a.run, line 1: this is a zip archive (or .npz); unpack it first"
+        "a.run: packed: this is not a .npy file"
+        if READERS[kind] is read
+        else "a.run, line 1: this is a zip archive (or .npz); unpack it first"
     )
+
+
+def test_a_zip_archive_of_one_matrix_is_read(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("packed", WHOLE["npy"])
+    run = read(write(tmp_path, packed.getvalue()))
+
+    assert run.format == "npz"
+    assert lists(run) == lists(read(write(tmp_path, WHOLE["npy"])))
 
 
 def endless(path: Path, begin: bytes) -> Path:

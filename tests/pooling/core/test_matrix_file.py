@@ -189,16 +189,22 @@ def test_the_error_of_a_transposed_matrix_states_the_right_shape(tmp_path: Path)
 
 
 def test_archives_and_pickles_are_not_read_as_text(tmp_path: Path) -> None:
-    for content, reason in (
-        (ARCHIVE.getvalue(), "this is a zip archive (or .npz); unpack it first"),
-        (
-            pickle.dumps([1]),
-            "this is a Python pickle, which is never loaded; use CSV, JSON or TREC",
-        ),
-    ):
-        with pytest.raises(InvalidInput) as refused:
-            read(write(tmp_path, content))
-        assert str(refused.value) == f"a.run, line 1: {reason}"
+    run = read(write(tmp_path, ARCHIVE.getvalue()))
+    assert run.format == "npz"
+    assert lists(run) == {query: [(2, 0.0), (1, 0.0), (0, 0.0)] for query in range(3)}
+    with pytest.raises(InvalidInput) as refused:
+        read(write(tmp_path, pickle.dumps([1])))
+    assert str(refused.value) == (
+        "a.run, line 1: this is a Python pickle, which is never loaded; use CSV, JSON or TREC"
+    )
+
+
+def test_an_archive_with_truth_values_as_scores_is_refused(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    np.savez(packed, sims=np.zeros((3, 3), "?"))
+    with pytest.raises(InvalidInput) as refused:
+        read(write(tmp_path, packed.getvalue()))
+    assert str(refused.value) == f"a.run: sims: the scores have the type '|b1'; {FLOATS}"
 
 
 # --- Integers, three dimensions and the order -----------------------------------------------------

@@ -81,7 +81,11 @@ def test_named_matrices_have_a_run_of_each_direction(tmp_path: Path) -> None:
     both = write(tmp_path, npz(t2v=SIMS, v2t=SIMS.T), "both")
     masked = np.repeat(SIMS, 2, axis=0)
     mask = np.tile([1, 0], 3).reshape(3, 2)
-    for path in (one, both, write(tmp_path, npz(sims=masked, query_masks=mask), "masked")):
+    masks = {
+        dtype: write(tmp_path, npz(sims=masked, query_masks=mask.astype(dtype)), f"masked-{dtype}")
+        for dtype in ("i8", "bool")
+    }
+    for path in (one, both, *masks.values()):
         original = {0: [0], 1: [1], 2: [2]}
         assert videos(path, original=original) == to_video
         assert videos(path, original=original, direction=Direction.VIDEO_TO_TEXT) == to_text

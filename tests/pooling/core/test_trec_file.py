@@ -206,4 +206,7 @@ def test_depth_below_one_is_refused(tmp_path: Path) -> None:
 def test_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         read(write(tmp_path, GOOD), format="xml")
-    assert str(refused.value) == "unknown format 'xml'; use auto, trec, json, npy"
+    assert str(refused.value) == (
+        "unknown format 'xml'; use auto, trec, json, npy, scores, mteb, avs, npz, tvr, tvr-svmr, "
+        "tvr-vr, windows, segments, moments"
+    )

@@ -90,6 +90,7 @@ class JsonReader:
         self._source = ""
 
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
+        self._source = blocks.source  # the layout is refused before any list is read
         members = JsonMembers(blocks, most=len(self._queries) + len(self._videos))
         return self._read(self._lists(members), blocks, depth, "json")
 

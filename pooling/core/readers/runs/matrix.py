@@ -38,8 +38,8 @@ _LENGTH_BYTES = {b"\x01\0": 2, b"\x02\0": 4, b"\x03\0": 4}
 _DTYPES = frozenset(order + kind + size for order in "<>" for kind in "fiu" for size in "248") | {
     "|i1",
     "|u1",
-    "|b1",
 }
+_MASK_DTYPES = _DTYPES | {"|b1"}
 _ROWS = Direction.TEXT_TO_VIDEO
 
 # A matrix is probably in another order if its C@10 by original positives is below this number of
@@ -293,7 +293,7 @@ class MatrixReader:
         if not isinstance(fields, dict) or fields.keys() != {"descr", "fortran_order", "shape"}:
             self._refuse("the .npy header cannot be read")
         descr, fortran, shape = fields["descr"], fields["fortran_order"], fields["shape"]
-        if not isinstance(descr, str) or descr not in _DTYPES:
+        if not isinstance(descr, str) or descr not in (_MASK_DTYPES if any_shape else _DTYPES):
             self._refuse(
                 f"the scores have the type {shown(str(descr))}; use float16, float32, float64 or "
                 "integers"
