@@ -157,7 +157,7 @@ def test_a_label_set_is_compared_with_the_draft(
 def test_the_page_of_a_label_set(benchmark: Benchmark, rita: Client) -> None:
     with CaptureQueriesContext(connection) as queries:
         first = rita.get("/benchmarks/tiny/labels/1/")
-    assert len(queries) == 17
+    assert len(queries) == 19
     text = text_of(first)
     assert "<h1>Label set 1.0.0</h1>" in text
     assert "<p>First round.</p> <p>By &lt;b&gt;two&lt;/b&gt;.</p>" in text

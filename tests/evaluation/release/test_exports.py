@@ -322,7 +322,7 @@ def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet) -> None:
 
     assert licence() == "CC BY 4.0"  # the benchmark's
     assert licence("CC BY-NC 2.0") == "CC BY-NC 2.0"
-    message = r"The format csv cannot contain a licence\. Use one of these formats: fire, release\."
+    message = r"The format csv cannot contain a licence\. Use one of these formats: fire, beir, mteb, release\."
     with pytest.raises(InvalidInput, match=message):
         open_export(label_set, "csv", ExportOptions(licence="CC0"))
 
@@ -392,7 +392,7 @@ def test_every_format_is_exported_twice_with_the_same_bytes(
 def test_an_unknown_format_is_refused(label_set: LabelSet) -> None:
     with pytest.raises(InvalidInput) as refused:
         open_export(label_set, "xls")
-    names = "csv, judgments, comments, qrels, fire, spreadsheet, jsonl, parquet, release"
+    names = ", ".join(FORMATS)
     assert str(refused.value) == f"The format must be one of {names}, not 'xls'."
     assert file_stem(label_set) == "MSVD-labels-v1.0.0"
 

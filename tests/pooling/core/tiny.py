@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pooling.core.readers.runs import RunData, read_run
+from pooling.core.ordering import RunData
+from pooling.core.readers.runs import read_run
 
 QUERIES = {"q2": 0, "q1": 1, "q0": 2}
 VIDEOS = {"vC": 0, "vB": 1, "vA": 2}
