@@ -41,6 +41,8 @@ def test_importing_judgments_starts_a_job_with_the_file(campaign: Campaign, lead
             "scale": "binary",
             "pool_equal": False,
             "data_set": "",
+            "columns": [],
+            "values": [],
             "licence": "",
         },
     )
