@@ -308,7 +308,10 @@ def _uploads_of_leads() -> list[Write]:
         fields, content = files[noun]
         uploads.append(Write(f"{tiny}{name}/", fields, files={"file": content.encode()}))
     fields, content = files["judgments"]
-    uploads.append(Write(f"{tiny}judgment-imports/", fields, files={"file": content.encode()}))
+    lists = ("columns", "values")
+    fields = {name: value for name, value in fields.items() if name not in lists}
+    file = {"file": content.encode()}
+    uploads.append(Write(f"{tiny}judgment-imports/", fields, files=file, optional=lists))
     captions = {"captions": b"caption_id,caption,video_id\nc0,x,v0\n"}
     update = Write("/benchmarks/tiny/captions/update/", {}, files=captions)
     return [*uploads, update, *_proxies_of_leads(tiny)]
