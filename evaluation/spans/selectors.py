@@ -25,11 +25,12 @@ def label_set_spans(label_set: LabelSet | None) -> tuple[Spans, IntArray]:
     found = None if label_set is None else LabelSetSpans.objects.filter(label_set=label_set).first()
     if found is None:
         return Spans.none(), np.empty(0, np.int64)
-    return _read(found.pk)
+    return _read(found.pk, found.sha256)
 
 
+# SQLite gives the primary key of a deleted row again, so the hash belongs to the key of the cache.
 @lru_cache(maxsize=4)
-def _read(pk: int) -> tuple[Spans, IntArray]:
+def _read(pk: int, sha256: str) -> tuple[Spans, IntArray]:
     found = LabelSetSpans.objects.select_related("label_set__benchmark").get(pk=pk)
     benchmark = found.label_set.benchmark
     numbers = query_numbers(benchmark), video_numbers(benchmark)
