@@ -58,7 +58,7 @@ logconfig_dict = _logging | {
 # --- Connections: each process tells the others how many it has. ---------------------------------
 
 UNUSED = -1
-_slots = 4 * workers  # while processes are replaced, there are more of them than `workers`
+_slots = max(64, 4 * workers)  # an operator can add processes, and replaced ones stay for a while
 connections = memoryview(mmap.mmap(-1, 4 * _slots)).cast("i")
 for _slot in range(_slots):
     connections[_slot] = UNUSED
@@ -76,7 +76,8 @@ class BalancedWorker(ThreadWorker):
 
     def notify(self) -> None:
         super().notify()
-        connections[self.slot] = self.nr_conns
+        # A process that is ending takes no connection, so the others must not leave it any.
+        connections[self.slot] = self.nr_conns if self.alive else UNUSED
 
     def accept(self, listener: Any) -> None:
         others = (n for slot, n in enumerate(connections) if n != UNUSED and slot != self.slot)

@@ -45,20 +45,13 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
     has_pools = benchmark.pools.exists()
     if request.method == "POST" and form.is_valid() and _has_pairs(form.options, new, has_pools):
         options = form.options
+        policy = as_params(options.policy)
+        others = {name: value for name, value in as_params(options).items() if name not in policy}
         return start_job(
             request,
             kind="open_campaign",
             title=f"Open campaign {options.name or 'over new pairs'} of {benchmark.name}",
-            params={
-                "benchmark": benchmark.key,
-                "seed": options.seed,
-                "name": options.name,
-                "policy": as_params(options.policy),
-                "proxy": options.proxy,
-                "question": options.question,
-                "only": options.only,
-                "tolerance": options.tolerance,
-            },
+            params={"benchmark": benchmark.key, **others, "policy": policy},
             benchmark_key=benchmark.key,
         )
     context = {

@@ -71,6 +71,10 @@ class Head:
         """The first line, without white space around it."""
         return self.text.partition("\n")[0].strip()
 
+    def has_members(self, *names: str) -> bool:
+        """Return whether the first line begins a JSON object and contains all of these names."""
+        return self.first.startswith("{") and all(f'"{name}"' in self.first for name in names)
+
     @cached_property
     def layout(self) -> str | None:
         """What messages call a published layout that no reader reads."""

@@ -76,9 +76,7 @@ def _grades(found: Mapping[str, Any]) -> Iterator[Span]:
 
 
 def _fits(head: Head) -> Fit:
-    is_known = head.first.startswith("{") and all(
-        f'"{name}"' in head.first for name in ("qid", "vid", "query")
-    )
+    is_known = head.has_members("qid", "vid", "query")
     return Fit.SURE if is_known and '"pred_' not in head.first else Fit.NO
 
 

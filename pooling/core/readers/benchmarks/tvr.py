@@ -55,10 +55,7 @@ def _fault(spans: list[Span]) -> str | None:
 
 
 def _fits(head: Head) -> Fit:
-    is_tvr = head.first.startswith("{") and all(
-        f'"{name}"' in head.first for name in ("desc_id", "vid_name", "ts")
-    )
-    return Fit.SURE if is_tvr else Fit.NO
+    return Fit.SURE if head.has_members("desc_id", "vid_name", "ts") else Fit.NO
 
 
 TVR: Final = Part("tvr", "TVR captions with time stamps", _fits)
