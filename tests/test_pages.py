@@ -1157,7 +1157,7 @@ def test_database_queries_do_not_grow_with_the_rows(
         "video": 16 if connection.vendor == "sqlite" else 20,
         "runs": 10,
         "campaigns": 15,
-        "labels": 17,
+        "labels": 18,
         "people": 7,
         "settings": 9,
         "results": 14,
