@@ -201,8 +201,7 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
 def progress_of(campaign: Campaign, groups: Sequence[TaskGroup], surplus: int) -> CampaignProgress:
     """Compute the progress of a campaign from the groups of all its tasks."""
     is_relevant = [
-        group.label is not None and group.outcomes.settled > 0 and campaign.is_relevant(group.label)
-        for group in groups
+        group.label is not None and campaign.is_relevant(group.label) for group in groups
     ]
     return CampaignProgress(
         tasks=sum(group.tasks for group in groups),

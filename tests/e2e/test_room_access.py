@@ -129,7 +129,7 @@ def test_own_keys_are_used_in_the_room(
     campaign = rooms.make_campaign(tmp_path, ["a star"], videos=4)
     with open_page() as page:
         page.goto("/me/keys/")
-        page.get_by_label("Relevant, key", exact=True).press("y")
+        page.get_by_label("Relevant, key", exact=True).press("p")
         page.get_by_label("Undo: back to the last pair, key").press("Backspace")
         page.get_by_label("Undo: back to the last pair, second key").press("Backspace")
         page.get_by_label("Undo: back to the last pair, second key").press("PageUp")
@@ -138,18 +138,18 @@ def test_own_keys_are_used_in_the_room(
         assert annotator_for(anna).preferences["keys"]["undo"] == ["PageUp"]
 
         rooms.enter(page, campaign)
-        assert page.locator(".judge-answer kbd").all_inner_texts() == ["J", "Y"]
+        assert page.locator(".judge-answer kbd").all_inner_texts() == ["J", "P"]
         rooms.press(page, "k", "z")
         expect(rooms.room(page, state="ready")).to_be_attached()
         assert rooms.labels() == []
-        rooms.press(page, "y", "PageUp", "j")
+        rooms.press(page, "p", "PageUp", "j")
         rooms.until_sent(page)
         assert rooms.labels() == [(1, "superseded"), (0, "live")]
 
         # Without letter keys, dictated or accidental letters answer nothing.
         set_preferences(annotator=annotator_for(anna), break_minutes=0, character_keys=False)
         rooms.enter(page, campaign)
-        rooms.press(page, "j", "y", "1")
+        rooms.press(page, "j", "p", "1")
         assert page.locator(".judge-answer kbd").all_inner_texts() == ["←", "→"]
         rooms.press(page, "ArrowLeft")
         rooms.until_sent(page)

@@ -60,7 +60,7 @@ def test_spans_are_marked_changed_confirmed_and_corrected(
     page.keyboard.press("d")  # the start
     page.keyboard.press("f")  # one frame later
     assert texts(page) == ["0.5–2.0 s"]
-    at(page, 1, "p")
+    at(page, 1, "v")
     assert texts(page) == ["0.5–1.0 s", "1.0–2.0 s"]
     page.keyboard.press("o")
     assert texts(page) == ["0.5–2.0 s"]

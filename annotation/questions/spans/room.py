@@ -64,7 +64,7 @@ class SpansRoom(Room):
             Action("lock", _("Play only the span, or everything"), ("l",)),
             Action("span-before", _("Choose the span before"), ("ArrowUp",)),
             Action("span-after", _("Choose the span after"), ("ArrowDown",)),
-            Action("split", _("Split the span at the current time"), ("p",)),
+            Action("split", _("Split the span at the current time"), ("v",)),
             Action("merge", _("Merge the span with the next one"), ("o",)),
             Action("delete", _("Delete the span"), ("Delete",)),
             Action("shift", _("Shift marks by your reaction time, or not"), ("t",)),
