@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hearth.shared.errors import InvalidInput, Problem
-from pooling.core.lines import SourceFile
+from pooling.core.lines import HEAD_BYTES, SourceFile
 from pooling.core.problems import PROBLEMS_MAX, Problems
 from pooling.core.readers.benchmarks import choose, read_captions
 from pooling.core.readers.benchmarks.captions import CaptionsFile
@@ -22,7 +22,7 @@ from pooling.core.readers.registry import AUTO, SeveralFormats
 from tests.pooling.core.tiny import write
 
 MSRVTT = {
-    "info": {"year": "2026"},
+    "info": {"year": "2016", "description": "as published, this object comes first"},
     "videos": [
         {"video_id": "video1", "split": "train", "id": 1, "category": 3},
         {"video_id": "video2", "split": "test", "id": 2, "category": 3},
@@ -241,6 +241,8 @@ def test_msrvtt_alone_has_the_sentences_of_the_test_split(tmp_path: Path) -> Non
     assert file.video_keys == ("video2", "video3")
     assert file.notes == ("Videos outside the test split, left out: 1.",)
     assert read(tmp_path, json.dumps(MSRVTT), "video_id\nvideo1\n").query_keys == ("8",)
+    longer = [*MSRVTT["videos"], {"video_id": "video4", "url": "x" * HEAD_BYTES}]
+    assert read(tmp_path, json.dumps(MSRVTT | {"videos": longer})).formats == ("msrvtt",)
 
 
 def test_msrvtt_errors_name_the_entry(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ sequence fusion model for video question answering and retrieval", ECCV 2018.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -173,10 +174,12 @@ def _words(text: str) -> str:
 
 def _fits(head: Head) -> Fit:
     """Any JSON object is read, so that an error names the list that it lacks."""
-    is_object = head.text.startswith("{") and not is_caption_line(head.first)
-    return Fit.LAST if is_object else Fit.NO
+    if not head.text.startswith("{") or is_caption_line(head.first):
+        return Fit.NO
+    return Fit.SURE if _LISTS.search(head.text) else Fit.LAST
 
 
+_LISTS = re.compile(rf'"({VIDEOS}|{SENTENCES})"\s*:\s*\[\s*\{{')
 _FILES = "MSRVTT_data.json, alone or with a table of the test captions or a list of the test videos"
 MSRVTT: Final = Part("msrvtt", "MSRVTT_data.json", _fits)
 READER: Final = BenchmarkReader(
