@@ -15,7 +15,6 @@ from django.utils import timezone
 from annotation.core.consensus import NO_LABEL, Outcomes, count_values, places_within, resolve
 from annotation.core.plan import count_plan
 from annotation.core.readers.judgments import (
-    COLUMNS,
     NO_TIME,
     JudgmentsFile,
     JudgmentsOf,
@@ -35,6 +34,7 @@ from hearth.shared.folding import fold
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
+from pooling.core.readers.layouts import JUDGMENT_COLUMNS
 from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark
 from pooling.selectors.arrays import query_numbers, query_texts, video_numbers
@@ -142,7 +142,7 @@ def read_file(
         now=timezone.now(),
         labels=LABELS[scale],
         data_set=data_set,
-        columns=_mapping(columns, "column", COLUMNS),
+        columns=_mapping(columns, "column", JUDGMENT_COLUMNS),
         values=_mapping(values, "value"),
     )
     return parse_judgments(

@@ -19,6 +19,7 @@ from hearth.shared.folding import fold, tidy
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.keys import key_fault, name_fault, shown
 from pooling.core.lines import Progress, SourceFile, TextBlocks
+from pooling.core.readers.layouts import JUDGMENT_COLUMNS
 from pooling.core.readers.registry import AUTO, Reader, Readers
 from pooling.core.table import ROWS_PER_PART, CsvTable
 
@@ -30,18 +31,6 @@ CSV: Final = "csv"
 NO_TIME = -1
 # Earlier times are mistakes. PostgreSQL and SQLite can store all later times.
 EARLIEST = datetime.datetime(1990, 1, 1, tzinfo=datetime.UTC)
-
-# The columns of a file, with their usual names in exports of MTurk, Toloka, Prolific and others.
-COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "caption_id": ("caption_id", "Input.caption_id", "INPUT:caption_id", "query_id", "query-id"),
-    "video_id": ("video_id", "Input.video_id", "INPUT:video_id", "corpus-id"),
-    "annotator": (
-        *("annotator", "WorkerId", "ASSIGNMENT:worker_id", "worker_id", "annotator_id"),
-        *("participant_id", "Participant id", "PROLIFIC_PID"),
-    ),
-    "label": ("label", "Answer.label", "OUTPUT:label", "OUTPUT:result", "answer"),
-    "judged_at": ("judged_at", "ASSIGNMENT:submit_time"),
-}
 
 _WORDS = {"irrelevant": 0, "relevant": 1}
 
@@ -84,7 +73,7 @@ class JudgmentsOf:
     of each caption, by number. now: the time after which no judgment can have been made. labels:
     the numbers of the scale. If they are 0 and 1, the words `irrelevant` and `relevant` are labels,
     too. data_set: the data set to read from a file that has several. columns: the selected names of
-    `COLUMNS` in the file. values: the label of each text in the file that is none.
+    `JUDGMENT_COLUMNS` in the file. values: the label of each text in the file that is none.
     """
 
     query_numbers: Mapping[str, int]
@@ -99,7 +88,7 @@ class JudgmentsOf:
 
 def column_of(role: str, names: Sequence[str], selected: Mapping[str, str]) -> str:
     """Return the name of a column in a file: the selected one, or the first usual one."""
-    known = (name for name in COLUMNS[role] if name in names)
+    known = (name for name in JUDGMENT_COLUMNS[role] if name in names)
     return selected.get(role) or next(known, role)
 
 
@@ -134,7 +123,7 @@ def _read_table(file: SourceFile, of: JudgmentsOf) -> JudgmentsFile:
     """
     blocks = file.blocks()
     names = _header(file)
-    *required, time = (column_of(role, names, of.columns) for role in COLUMNS)
+    *required, time = (column_of(role, names, of.columns) for role in JUDGMENT_COLUMNS)
     table = CsvTable(blocks, required, (time,))
     rows = JudgmentRows(blocks, of)
     for lines, columns in table.parts():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from evaluation.core.files.archive import Archive
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import Question, build_question
-from evaluation.lab.paper.tables import TABLES, tables_tex
+from evaluation.lab.paper.tables import FIRE_AP, TABLES, tables_tex
 from evaluation.lab.paper.texts import methods_tex, references_bib
 from evaluation.models import AnalysisResult, LabelSet
 from evaluation.release.exports import DEFAULT
@@ -21,7 +21,7 @@ from pooling.enums import PoolStrategy
 from pooling.models import Pool
 
 # The options of an analysis that differ from its own defaults.
-OPTIONS: dict[str, dict[str, str]] = {"scores": {"measures": "C@1 C@5 C@10 AP"}}
+OPTIONS: dict[str, dict[str, str]] = {"scores": {"measures": f"C@1 C@5 C@10 AP {FIRE_AP}"}}
 
 
 @dataclass(frozen=True, slots=True)

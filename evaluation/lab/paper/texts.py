@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.core.files.latex import coefficient, count, entry, escape, interval, percent
+from evaluation.core.files.latex import (
+    breakable,
+    coefficient,
+    count,
+    entry,
+    escape,
+    interval,
+    percent,
+)
 from evaluation.core.files.release.facts import ReleaseFacts
 from evaluation.lab.analyses.labels import Result as Labels
 from evaluation.lab.analyses.scores import Result as Scores
@@ -49,7 +57,7 @@ def methods_tex(
     runs = list(dict.fromkeys(row.run for row in results["scores"].rows))
     labels = facts.labels
     sentences = [
-        f"We score {counted(len(runs), 'run')} on {escape(facts.name)} "
+        f"We score {counted(len(runs), 'run')} on {breakable(escape(facts.name))} "
         f"({count(facts.captions)} captions, {count(facts.videos)} videos, "
         f"{count(facts.original_positives)} original positives) by version "
         f"{escape(labels.version)} of its relevance labels~\\cite{{{cite_key(facts)}}}.",
@@ -62,9 +70,10 @@ def methods_tex(
         "C@$k$ is the share of captions with a positive among the first $k$ videos, and original "
         "positives count as positive~\\cite{fire}.",
         _intervals(results["scores"]),
-        f"All figures were computed by Hearth {escape(code_version)}.",
+        f"All figures were computed by Hearth {breakable(escape(code_version))}.",
     ]
-    return "\n".join(filter(None, sentences)) + "\n"
+    text = "\n".join(filter(None, sentences))
+    return f"\\begin{{sloppypar}}\n{text}\n\\end{{sloppypar}}\n"
 
 
 def _pooled(depths: Sequence[int]) -> str:
@@ -107,7 +116,7 @@ def references_bib(facts: ReleaseFacts) -> str:
             "howpublished": f"\\url{{{facts.publisher.website}}}"
             if facts.publisher.website
             else "",
-            "note": f"SHA-256 {facts.labels.sha256}",
+            "note": f"SHA-256 {breakable(facts.labels.sha256)}",
         },
     )
     others = (entry(kind, key, fields) for key, (kind, fields) in REFERENCES.items())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Mapping
+from typing import Final
 
 # Four columns: topic, iteration, document, relevance. Some programs write the relevance as 1.0.
 QRELS_LINE = re.compile(r"[^\s,]+[ \t]+\S+[ \t]+\S+[ \t]+-?[0-9]+(?:\.0+)?\s*")
@@ -19,14 +21,30 @@ _COCO = re.compile(r'"images"\s*:\s*\[')
 
 _OTHERS = (
     (QRELS_LINE, "TREC qrels"),
-    (_RUN_LINE, "a run in TREC format"),
-    (_SCORES, "ranked lists with scores, one per line"),
+    (_RUN_LINE, "a run in TREC format, which is imported as a run"),
+    (_SCORES, "ranked lists with scores, one per line, which are imported as a run"),
     # Topics with such ids can be read together with qrels.
     (_NUMBERED, "captions in lines such as 'video#0 caption'"),
 )
 
+# The columns of judgments, with their usual names in exports of MTurk, Toloka, Prolific and others.
+JUDGMENT_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "caption_id": ("caption_id", "Input.caption_id", "INPUT:caption_id", "query_id", "query-id"),
+    "video_id": ("video_id", "Input.video_id", "INPUT:video_id", "corpus-id"),
+    "annotator": (
+        *("annotator", "WorkerId", "ASSIGNMENT:worker_id", "worker_id", "annotator_id"),
+        *("participant_id", "Participant id", "PROLIFIC_PID"),
+    ),
+    "label": ("label", "Answer.label", "OUTPUT:label", "OUTPUT:result", "answer"),
+    "judged_at": ("judged_at", "ASSIGNMENT:submit_time"),
+}
+
+# Marks at the start of predictions, which are runs and would else be read as tables of captions.
+_PREDICTED = re.compile(r'"pred_\w+"\s*:\s*\[|"video2idx"\s*:\s*\{|"segments"\s*:\s*\[\s*\[')
+
 FIVE_COLUMNS = "TREC qrels with five columns (the fourth is a stratum)"
 JSON_ARRAY = "a JSON array"
+PREDICTIONS = "predicted moments, which are imported as a run"
 
 
 def known_layout(head: str) -> str | None:
@@ -36,6 +54,8 @@ def known_layout(head: str) -> str | None:
     """
     head = head.lstrip()
     first = head.partition("\n")[0].strip()
+    if head.startswith(("[", "{")) and _PREDICTED.search(head):
+        return PREDICTIONS
     if head.startswith("[") and not _OBJECTS.match(head):
         return JSON_ARRAY
     if head.startswith("{"):
@@ -56,6 +76,26 @@ def layout_of_other(head: str) -> str | None:
     if head.startswith(("{", "[")):
         return JSON_ARRAY if head.startswith("[") else "JSON"
     return next((name for form, name in _OTHERS if form.fullmatch(first)), None)
+
+
+def table_of_others(columns: Collection[str]) -> str | None:
+    """Return what a table with these columns is, and where to import it, if it has no captions."""
+    has = {role for role, names in JUDGMENT_COLUMNS.items() if {*names} & {*columns}}
+    if {"caption_id", "video_id", "label"} <= has and "annotator" not in has:
+        return (
+            "gold items, which are imported on the page Gold items of the benchmark or with "
+            "import_gold"
+        )
+    if {"video_id", "annotator", "label"} <= has:
+        return (
+            "judgments, which are imported on the page Import judgments of a benchmark (under "
+            "Campaigns) or with import_judgments, after its captions"
+        )
+    if {"video", "duration"} == {*columns}:
+        return "the durations of videos, which are read together with the sentences of Charades-STA"
+    if "video_id" in columns and {*columns} <= {"video_id", "file", "url", "duration"}:
+        return "videos, which goes with a file of captions (field Videos, or --videos)"
+    return None
 
 
 def is_activitynet(head: str) -> bool:

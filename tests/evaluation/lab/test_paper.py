@@ -59,10 +59,12 @@ def test_the_tables_have_the_figures_of_the_analyses(label_set: LabelSet) -> Non
     # A score is written as A (B + C): by the labels, by the original positives, and the difference.
     assert r"a\_1 & 100.0 (50.0 $+50.0$) & 100.0 (100.0 $+0.0$)" in tables
     assert r"b & 50.0 (50.0 $+0.0$)" in tables
+    assert r"Run & AP(found)@20 \\" in tables
+    assert "AP(found)@20 divides by the number of positives among the first 20 videos" in tables
     assert "Judged pairs & 4 \\\\\nJudgments & 5 \\\\\nRelevant pairs & 3 \\\\" in tables
     # Without a_1, the pair q0 v1 is unjudged.
     assert r"a\_1 & 50.0 ($-50.0$)" in tables
-    assert tables.count(r"\begin{table}") == 4
+    assert tables.count(r"\begin{table") == 4
 
 
 def test_the_methods_state_the_labels_and_the_pools(label_set: LabelSet) -> None:
@@ -70,7 +72,8 @@ def test_the_methods_state_the_labels_and_the_pools(label_set: LabelSet) -> None
     assert "We score 2 runs on shapes (2 captions, 2 videos, 2 original positives)" in paper.methods
     assert "Pairs were pooled from the top 2 of ranked lists." in paper.methods
     assert "4 pairs with 5 judgments by 2 annotators. Relevant pairs: 3;" in paper.methods
-    assert f"note = {{SHA-256 {label_set.sha256}}}" in paper.references
+    printed = paper.references.replace("\\allowbreak{}", "")
+    assert f"note = {{SHA-256 {label_set.sha256}}}" in printed
     cited = {"shapes-labels-v1.0.0", "fire", "rbo"}
     assert {key for key in cited if f"\\cite{{{key}}}" in paper.methods + paper.tables} == cited
     assert {key for key in cited if f"{{{key},\n" in paper.references} == cited
@@ -83,7 +86,7 @@ def test_one_run_has_only_the_first_two_tables(tmp_path: Path, db: None) -> None
     make_run(tmp_path, benchmark, {"q0": ["v0"], "q1": ["v0"]}, system="a")
     add_judgments(tmp_path, benchmark, [("q0", "v0", "Zoë", 1)])
     paper = paper_of(publish_label_set(benchmark=benchmark, by=OPERATOR))
-    assert paper.tables.count(r"\begin{table}") == 2
+    assert paper.tables.count(r"\begin{table") == 2
     assert (
         paper.tables.count("% This analysis needs at least two runs. Select or import more.") == 2
     )

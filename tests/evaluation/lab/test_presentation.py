@@ -64,7 +64,7 @@ def test_a_table_in_latex_has_the_numbers_of_the_page() -> None:
     assert table.latex("scores", {"label_set": "1.0.0"}).splitlines() == [
         r"% Needs \usepackage{booktabs}.",
         "% label_set: 1.0.0",
-        r"\begin{table}",
+        r"\begin{table*}",
         r"\centering",
         r"\begin{tabular}{llrr}",
         r"\toprule",
@@ -76,7 +76,7 @@ def test_a_table_in_latex_has_the_numbers_of_the_page() -> None:
         r"\end{tabular}",
         r"\caption{Scores, gain 2 $-$ 1. Of all captions.}",
         r"\label{tab:scores}",
-        r"\end{table}",
+        r"\end{table*}",
     ]
 
 

@@ -362,7 +362,11 @@ def test_bad_topics_and_qrels_are_refused_with_their_lines(tmp_path: Path) -> No
             "A file is missing: f0 (table of captions) is read together with MSRVTT_data.json.",
         ),
         ([""], AUTO, "f0: the file is empty"),
-        (['{"a": {}}'], AUTO, "f0: 'videos' is not a list of objects"),
+        (
+            ['{"a": {}}'],
+            AUTO,
+            "f0: this is JSON in no known layout of captions; it begins with the names 'a'",
+        ),
         (["ab\0cd"], AUTO, "f0, line 1: the line has a NUL character"),
     ],
 )

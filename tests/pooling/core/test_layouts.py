@@ -97,6 +97,56 @@ def test_beir_has_the_videos_of_the_corpus_in_its_order(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            '"WorkerId","Input.caption_id","Input.video_id","Answer.label"\n"w","q1","v1","1"',
+            "f0, line 1: this is a table of judgments, which are imported on the page Import "
+            "judgments of a benchmark (under "
+            "Campaigns) or with import_judgments, after its captions",
+        ),
+        (
+            "caption_id;video_id;label;explanation\nq1;v1;1;yes\n",
+            "f0, line 1: this is a table of gold items, which are imported on the page Gold items "
+            "of the benchmark or with import_gold",
+        ),
+        (
+            "video_id;duration\nv1;1,5\n",
+            "f0, line 1: this is a table of videos, which goes with a file of captions (field "
+            "Videos, or --videos)",
+        ),
+        (
+            "q1 Q0 v1 1 0.5 tag\n",
+            "f0, line 1: this is a run in TREC format, which is imported as a run, not a table "
+            "with the column 'caption'",
+        ),
+        (
+            '{"videos": ["v1"], "S_t": [[0.5]]}',
+            "f0: 'videos' is not a list of objects",
+        ),
+        (
+            '{"results": {}, "version": 1}',
+            "f0: this is JSON in no known layout of captions; it begins with the names 'results', "
+            "'version'",
+        ),
+        (
+            '{"qid": 1, "query": "a cat", "vid": "v1", "pred_relevant_windows": [[0, 2, 0.5]]}\n',
+            "These files cannot be read: f0 (predicted moments, which are imported as a run).",
+        ),
+        (
+            "q1 0 v1 1\n",
+            "A file is missing: f0 (TREC qrels) is read together with TREC topics. Judgments of a "
+            "benchmark that exists are imported on its page Import judgments.",
+        ),
+    ],
+)
+def test_a_file_without_captions_is_named(tmp_path: Path, content: str, expected: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(tmp_path, content)
+    assert str(refused.value).partition(" Expected:")[0] == expected
+
+
 def parquet(folder: Path, name: str, columns: dict[str, list[object]]) -> bytes:
     pyarrow.parquet.write_table(pyarrow.table(columns), folder / name)
     return (folder / name).read_bytes()
@@ -148,7 +198,8 @@ def test_topics_of_avs_are_read_alone_and_with_qrels_of_five_columns(
         (AVS_QRELS, "A file is missing: f0 (TREC qrels) is read together with TREC topics."),
         (
             "q1 v1 0.5 v2 0.25\nq2 v1 3 v2 1\n",
-            "f0, line 1: this is ranked lists with scores, one per line, not a table with the "
+            "f0, line 1: this is ranked lists with scores, one per line, which are imported as "
+            "a run, not a table with the "
             "column 'caption'",
         ),
         (

@@ -30,13 +30,15 @@ HEADLESS: Final = "rows"
 class Part:
     """A kind of file that a benchmark can consist of.
 
-    title: what messages call it. has_columns: whether its columns can be selected.
+    title: what messages call it. has_columns: whether its columns can be selected. otherwise: what
+    can be done with such a file alone, as a sentence.
     """
 
     name: str
     title: str
     fits: Callable[[Head], Fit]
     has_columns: bool = False
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +158,9 @@ def _fault(
     companions = _companions(kinds, readers)
     if companions:
         wanted = "; or ".join(companions)
-        return f"A file is missing: {', '.join(names)} is read together with {wanted}."
+        hints = {part.otherwise: None for parts in kinds for part in parts if part.otherwise}
+        reason = f"A file is missing: {', '.join(names)} is read together with {wanted}."
+        return " ".join([reason, *hints])
     *others, last = [reader.files for reader in readers]
     wanted = "; ".join([*others, f"or {last}"]) if others else readers[0].alone or last
     return f"These files cannot be read: {', '.join(names)}. Expected: {wanted}."

@@ -71,6 +71,10 @@ def parse_msrvtt(file: SourceFile) -> MsrvttData:
     """
     blocks, source = file.blocks(max_line=None, max_bytes=MAX_BYTES), file.source
     members = dict(JsonMembers(blocks, most=100, longest=MAX_BYTES))
+    if not members.keys() & {VIDEOS, SENTENCES}:
+        listed = ", ".join(shown(name) for name in list(members)[:5])
+        reason = f"this is JSON in no known layout of captions; it begins with the names {listed}"
+        raise InvalidInput(reason, source=source)
     videos, sentences = (_objects(members, name, source) for name in (VIDEOS, SENTENCES))
     splits = {}
     for number, video in enumerate(videos, start=1):

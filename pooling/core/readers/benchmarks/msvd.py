@@ -24,6 +24,8 @@ from pooling.core.readers.registry import Fit, Head
 _STRING = r'"(?:[^"\\]|\\.)*"'
 # The first member is a list of texts. The first member of MSRVTT_data.json is not.
 _START = re.compile(rf"\{{\s*{_STRING}\s*:\s*\[\s*(?:\"|\])")
+# A member that is a list of anything but texts, as in files of similarities.
+_OTHER_LIST = re.compile(r'[^\\]"\s*:\s*\[\s*[\[{0-9.-]')
 
 
 def read_msvd(
@@ -70,7 +72,8 @@ def _add_captions(builder: CaptionsBuilder, video: str, captions: list[object]) 
 
 
 def _fits(head: Head) -> Fit:
-    return Fit.POSSIBLE if _START.match(head.text) else Fit.NO
+    is_msvd = _START.match(head.text) and not _OTHER_LIST.search(head.text)
+    return Fit.POSSIBLE if is_msvd else Fit.NO
 
 
 MSVD: Final = Part("msvd", "MSVD captions", _fits)

@@ -28,6 +28,7 @@ from pooling.core.readers.benchmarks.objects import (
     ParquetRows,
     first_objects,
 )
+from pooling.core.readers.layouts import table_of_others
 from pooling.core.readers.registry import Fit, Head
 from pooling.core.table import CsvTable
 
@@ -139,6 +140,9 @@ def read_table(
     source = file.source
     head = head or table_head(Head.of(file))
     named = head.named(columns)
+    other = None if {TEXT, VIDEO} <= {*named} else table_of_others(head.columns)
+    if other:
+        raise InvalidInput(f"this is a table of {other}", source=source, line=1)
     wanted = (KEY, TEXT, VIDEO) if KEY in named else (TEXT, VIDEO)
     parts = {column: head.parts_of(named.get(column, column), column) for column in wanted}
     names = [name for column in wanted for name in parts[column]]

@@ -245,7 +245,12 @@ def _qrels_fit(head: Head) -> Fit:
 
 
 TOPICS: Final = Part("topics", "TREC topics", _topics_fit)
-QRELS: Final = Part("qrels", "TREC qrels", _qrels_fit)
+QRELS: Final = Part(
+    "qrels",
+    "TREC qrels",
+    _qrels_fit,
+    otherwise="Judgments of a benchmark that exists are imported on its page Import judgments.",
+)
 READER: Final = BenchmarkReader(
     name="trec",
     title="TREC",
