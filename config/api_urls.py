@@ -34,6 +34,7 @@ from pooling.api import public as public_pages
 from pooling.paragraphs import api as paragraphs
 from pooling.phrasings import api as phrasings
 from pooling.relevant_pairs import api as relevant_pairs
+from pooling.scenes import api as scenes
 
 schema = SpectacularAPIView.as_view(generator_class=SharedSchemaGenerator)
 
@@ -114,6 +115,7 @@ urlpatterns = [
     *phrasings.urlpatterns,
     *estimates.urlpatterns,
     *relevant_pairs.urlpatterns,
+    *scenes.urlpatterns,
     *addresses(
         "",
         [

@@ -131,6 +131,7 @@ def client_source() -> str:
     from pooling.api.proxies import ProxyRequestSerializer, TrainingSerializer
     from pooling.api.runs import RunUploadSerializer
     from pooling.phrasings.api import FuseSerializer
+    from pooling.scenes.api import FindScenesSerializer
 
     calls = (
         Call(
@@ -142,6 +143,7 @@ def client_source() -> str:
             does="self._begin({values}, {files}, on_bytes, for_scoring)",
         ),
         Call("build_pool", "pools/", PoolBuildSerializer, "Pool the top of runs."),
+        Call("find_scenes", "scenes/", FindScenesSerializer, "Divide videos into scenes."),
         Call("fuse_runs", "runs/fused/", FuseSerializer, "Fuse runs, or the phrasings of a run."),
         Call(
             "compute_proxy",

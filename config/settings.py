@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "pooling.phrasings",
     "pooling.moments",
     "pooling.relevant_pairs",
+    "pooling.scenes",
     "annotation",
     "evaluation",
     "evaluation.estimates",

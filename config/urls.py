@@ -31,6 +31,7 @@ urlpatterns = [
     path("", include("pooling.paragraphs.urls")),
     path("", include("pooling.phrasings.urls")),
     path("", include("pooling.relevant_pairs.urls")),
+    path("", include("pooling.scenes.urls")),
     path("", include("hearth.jobs.urls")),
     path("", include("hearth.operations.urls")),
     path("", include("hearth.accounts.urls")),

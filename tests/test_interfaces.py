@@ -30,6 +30,7 @@ from pooling.phrasings.services.fusing import FuseOptions
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
 from pooling.relevant_pairs.core.request import PartsRequest, RelevantPairsRequest
+from pooling.scenes.actions import FindScenes
 from pooling.services.addresses import AddressesUpload
 from pooling.services.changing_benchmarks import BenchmarkFields
 from pooling.services.changing_runs import RunFields, RunWithdrawal, UploadRefusal
@@ -50,6 +51,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     EvaluateOptions: ("", "Evaluate", "evaluate", "evaluate"),
     ExpandOptions: ("ExpandForm", "Expand", "expand", ""),
     ExportOptions: ("", "Export", "export_labels", ""),
+    FindScenes: ("ScenesForm", "FindScenes", "find_scenes", "find_scenes"),
     FuseOptions: ("FuseForm", "Fuse", "fuse_runs", "fuse_runs"),
     ImportGold: ("GoldUploadForm", "", "import_gold", ""),
     ImportJudgments: ("JudgmentsUploadForm", "JudgmentsUpload", "import_judgments", ""),

@@ -61,6 +61,18 @@ class Calls:
         """
         return self._do("pools/", {"depth": depth, "runs": runs, "sample": sample, "video_sample": video_sample, "seed": seed, "originals": originals, "similar": similar, "similar_from": similar_from, "proxy": proxy, "proxy_from": proxy_from, "budget": budget, "expected": expected}, {}, on_job)
 
+    def find_scenes(self, *, file: File | None = None, video: str = '', rate: float = 8.0, most: int = 30, steady: float | None = None, again: bool = False, on_job: OnJob = ignore) -> Json:
+        """Divide videos into scenes.
+
+        file: Features. By default, the colours of frames are compared. Upload features of your own instead as an .npz or ZIP archive with a matrix [frames, features] for each video, named by its key, such as video7.npy, or as the .npy matrix of one video. The frames must be equally spaced.
+        video: Video. Only this video. A .npy matrix needs it.
+        rate: Frames compared per second. A cut is found to within one of these frames. A long video is compared at 2,000 frames.
+        most: Maximum cuts per video. A video has at most one scene more.
+        steady: Scatter of a steady scene. vmax of kernel temporal segmentation. A smaller one finds more cuts. By default, the mean squared distance of a frame from the mean of its video.
+        again: Also divide videos that have scenes. By default, only videos without scenes are divided.
+        """
+        return self._do("scenes/", {"video": video, "rate": rate, "most": most, "steady": steady, "again": again}, {"file": file}, on_job)
+
     def fuse_runs(self, *, runs: Sequence[str], method: Literal['combsum', 'combmnz', 'combanz', 'combmed', 'combmax', 'combmin', 'rrf', 'rbc', 'borda', 'isr', 'log_isr', 'logn_isr', 'plurality', 'bucklin', 'oracle'] = 'rrf', norm: Literal['none', 'min-max', 'max', 'sum', 'zmuv', 'rank', 'borda'] = 'min-max', phrasings: str = '', k: float = 60, phi: float = 0.8, sigma: float = 0.01, depth: int | None = None, name: str = '', on_job: OnJob = ignore) -> Json:
         """Fuse runs, or the phrasings of a run.
 

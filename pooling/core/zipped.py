@@ -46,7 +46,7 @@ def member_names(file: SourceFile) -> list[str]:
 
 
 @contextmanager
-def unpacked(file: SourceFile) -> Iterator[list[Member]]:
+def unpacked(file: SourceFile, members_max: int = MEMBERS_MAX) -> Iterator[list[Member]]:
     """Unpack the files of an archive into a temporary folder, under other names.
 
     Raises `InvalidInput` with the member that is damaged, encrypted, a link, or named twice. The
@@ -54,7 +54,7 @@ def unpacked(file: SourceFile) -> Iterator[list[Member]]:
     """
     with TemporaryDirectory() as folder, _opened(file) as archive:
         left, members = BYTES_MAX, []
-        for number, info in enumerate(_members(archive, file)):
+        for number, info in enumerate(_members(archive, file, members_max)):
             path = Path(folder) / str(number)
             left -= _unpack(archive, info, path, left, file)
             name = PurePosixPath(info.filename).name
@@ -76,7 +76,9 @@ def _opened(file: SourceFile) -> Iterator[zipfile.ZipFile]:
             yield archive
 
 
-def _members(archive: zipfile.ZipFile, file: SourceFile) -> list[zipfile.ZipInfo]:
+def _members(
+    archive: zipfile.ZipFile, file: SourceFile, members_max: int = MEMBERS_MAX
+) -> list[zipfile.ZipInfo]:
     """Return the regular files of an archive, without those that a Mac adds."""
     found: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
@@ -90,8 +92,8 @@ def _members(archive: zipfile.ZipFile, file: SourceFile) -> list[zipfile.ZipInfo
             fault = f"{shown(name)} is encrypted"
         elif stat.S_ISLNK(info.external_attr >> 16):
             fault = f"{shown(name)} is a link"
-        elif len(found) == MEMBERS_MAX:
-            fault = f"the archive has more than {MEMBERS_MAX} files"
+        elif len(found) == members_max:
+            fault = f"the archive has more than {members_max} files"
         if fault:
             raise InvalidInput(fault, source=file.source)
         found[name] = info

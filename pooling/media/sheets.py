@@ -14,6 +14,7 @@ from av.video.format import VideoFormat
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
+from pooling.core.sheets import COLUMNS, GAP
 from pooling.media.files import (
     opened,
     packets,
@@ -27,9 +28,7 @@ from pooling.media.files import (
 from pooling.media.pictures import encode_jpeg, resizer, shown_size
 
 _PARTS = 8
-_COLUMNS = 4
 _MAX_WIDTH, _MAX_HEIGHT = 240, 320  # of a tile, in pixels
-_GAP = 4  # pixels between tiles
 _GREY = "0x505050"  # differs from black bars, white walls and the grey of many videos
 _SHORT = 30.0  # seconds; longer files are not decoded completely but read by seeking
 
@@ -52,7 +51,7 @@ class ContactSheet:
         """Inspect the next frame of a video that is decoded from start to end."""
         try:
             if self._timestamps is None:
-                start, length = _time_range(cast(InputContainer, video.container), video)
+                start, length = time_range(cast(InputContainer, video.container), video)
                 self._timestamps = _middles(start, length) if length else []
             self._inspect_frame(frame, video)
         except (av.FFmpegError, ValueError):
@@ -75,7 +74,7 @@ class ContactSheet:
                 self._add_tile(self._last)
             if not self._tiles:
                 raise refusal(video, "no frame of the video can be decoded")
-            sheet = _laid_out(self._tiles)
+            sheet = laid_out(self._tiles)
             content = encode_jpeg(sheet)
         except (av.FFmpegError, ValueError) as error:
             raise refusal(video, "no contact sheet can be made of this file") from error
@@ -85,16 +84,16 @@ class ContactSheet:
 
     def _scan(self, path: Path, seconds: float | None) -> None:
         with opened(path) as (container, video):
-            start, length = _time_range(container, video, seconds)
+            start, length = time_range(container, video, seconds)
             timestamps = _middles(start, length)
-            if length * _tick(video) > _SHORT:
+            if length * tick_of(video) > _SHORT:
                 early = length // (2 * _PARTS)
                 for frame in _frames_near(container, video, path, timestamps, early):
                     self._set_tile_size(frame, video)
                     self._add_tile(frame)
             else:
                 self._timestamps = timestamps
-                for frame in _frames(container, video, path):
+                for frame in frames_of(container, video, path):
                     self._inspect_frame(frame, video)
 
     def _inspect_frame(self, frame: VideoFrame, video: VideoStream) -> None:
@@ -107,7 +106,7 @@ class ContactSheet:
 
     def _set_tile_size(self, frame: VideoFrame, video: VideoStream) -> None:
         if self._resized is None:
-            size = _tile_size(shown_size(video, frame.rotation))
+            size = tile_size(shown_size(video, frame.rotation))
             self._resized = resizer(size, frame.rotation, "yuvj420p")
 
     def _add_tile(self, frame: VideoFrame) -> None:
@@ -125,11 +124,11 @@ def write_sheet(video: Path, target: Path) -> tuple[int, int]:
     return ContactSheet().write(video, target)
 
 
-def _time_range(
+def time_range(
     container: InputContainer, video: VideoStream, seconds: float | None = None
 ) -> tuple[int, int]:
     """Return the start and the duration of the video, in ticks of the stream."""
-    tick = _tick(video)
+    tick = tick_of(video)
     start = video.start_time
     if start is None:
         start = round(start_of(container) / tick)
@@ -138,7 +137,7 @@ def _time_range(
     return start, round((seconds_of(container) or seconds or 0) / tick)
 
 
-def _tick(video: VideoStream) -> Fraction:
+def tick_of(video: VideoStream) -> Fraction:
     """Return the unit of the stream's timestamps, in seconds."""
     if not video.time_base:
         raise ValueError("the stream has no time base")
@@ -149,7 +148,7 @@ def _middles(start: int, length: int) -> list[int]:
     return [start + length * (2 * part + 1) // (2 * _PARTS) for part in range(_PARTS)]
 
 
-def _frames(container: InputContainer, video: VideoStream, path: Path) -> Iterator[VideoFrame]:
+def frames_of(container: InputContainer, video: VideoStream, path: Path) -> Iterator[VideoFrame]:
     """Yield the frames from the current position to the end."""
     for packet in packets(container, path):
         if packet.stream is video:
@@ -160,14 +159,14 @@ def _frames_near(
     container: InputContainer, video: VideoStream, path: Path, timestamps: Sequence[int], early: int
 ) -> Iterator[VideoFrame]:
     """Yield the frame at each timestamp, or a key frame up to `early` ticks before it."""
-    frames = _frames(container, video, path)
+    frames = frames_of(container, video, path)
     last: VideoFrame | None = None
     for timestamp in timestamps:
         if last is not None and (last.pts or 0) >= timestamp:
             continue  # the file has a gap here
         if _key_frame_is_ahead(video, last, timestamp):
-            seek(container, float(timestamp * _tick(video)) - start_of(container), path)
-            frames = _frames(container, video, path)
+            seek(container, float(timestamp * tick_of(video)) - start_of(container), path)
+            frames = frames_of(container, video, path)
         for frame in frames:
             last = frame
             if (frame.pts or 0) >= (timestamp - early if frame.key_frame else timestamp):
@@ -184,16 +183,16 @@ def _key_frame_is_ahead(video: VideoStream, last: VideoFrame | None, timestamp: 
     return found < 0 or video.index_entries[found].timestamp > last.pts
 
 
-def _tile_size(shown: tuple[int, int]) -> tuple[int, int]:
+def tile_size(shown: tuple[int, int]) -> tuple[int, int]:
     """Return the size of a tile. Its sides are even, because yuvj420p requires it."""
     width, height = shown
     scale = min(1.0, _MAX_WIDTH / width, _MAX_HEIGHT / height)
     return max(int(width * scale) & ~1, 2), max(int(height * scale) & ~1, 2)
 
 
-def _laid_out(tiles: Sequence[VideoFrame]) -> VideoFrame:
+def laid_out(tiles: Sequence[VideoFrame]) -> VideoFrame:
     """Arrange tiles of one size in yuvj420p in rows of four. The rest of the last row is grey."""
-    columns, rows = min(len(tiles), _COLUMNS), -(-len(tiles) // _COLUMNS)
+    columns, rows = min(len(tiles), COLUMNS), -(-len(tiles) // COLUMNS)
     graph = Graph()
     source = graph.add_buffer(
         width=tiles[0].width,
@@ -201,7 +200,7 @@ def _laid_out(tiles: Sequence[VideoFrame]) -> VideoFrame:
         format=VideoFormat("yuvj420p"),
         time_base=Fraction(1),
     )
-    tiler = graph.add("tile", f"{columns}x{rows}:padding={_GAP}:color={_GREY}")
+    tiler = graph.add("tile", f"{columns}x{rows}:padding={GAP}:color={_GREY}")
     graph.link_nodes(source, tiler, graph.add("buffersink")).configure()
     for number, tile in enumerate(tiles):
         tile.pts, tile.time_base = number, Fraction(1)

@@ -1,1 +1,1 @@
-"""Scenes: the parts of a video between cuts."""
+"""Scenes of videos: where a video changes, and the middle frame of each scene."""

@@ -118,6 +118,7 @@ SERVICES = (
     "pooling.paragraphs.services",
     "pooling.phrasings.services",
     "pooling.relevant_pairs.services",
+    "pooling.scenes.services",
     "annotation.services",
     "annotation.questions.order.gold",
     "annotation.questions.order.study",

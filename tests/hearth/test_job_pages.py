@@ -60,6 +60,7 @@ def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
         "evaluate",
         "expand",
         "find_relevant_pairs",
+        "find_scenes",
         "focus_run",
         "fuse_runs",
         "import_benchmark",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pooling.models import Video
+from pooling.scenes import selectors
 
 
 def cuts_of(video: Video | None) -> list[float]:
-    """Return the times of scene cuts in seconds, or [] if they are not known.
-
-    A video has cuts if its features have been computed (`Video.cuts`).
-    """
-    return list(getattr(video, "cuts", None) or [])
+    """Return the times of scene cuts in seconds, or [] if the video is not divided into scenes."""
+    return selectors.cuts_of(video) if video else []

@@ -75,6 +75,10 @@ class SpansKind(LabelKind):
         no_pairs="No pair of {benchmark} is left to ask about. By default, only pooled pairs with "
         "a relevant label are asked about. Ask about all pooled pairs instead, or build a pool.",
     )
+    prefetched = (
+        "task__pair__video__segmentation__scenes",
+        "task__gold__video__segmentation__scenes",
+    )
     answer_relations = ("spans",)
     desk_template = "annotation/questions/spans/_desk.html"
     summary_template = "annotation/questions/spans/_summary.html"

@@ -251,6 +251,8 @@ def test_only_uploads_receive_files() -> None:
         "benchmarks/<str:key>/train-captions/new/",
         "api/v1/benchmarks/<str:key>/relevant-pairs/",
         "benchmarks/<str:key>/relevant-pairs/find/",
+        "api/v1/benchmarks/<str:key>/scenes/",
+        "benchmarks/<str:key>/scenes/find/",
         "benchmarks/<str:key>/paragraphs/new/",
         "benchmarks/<str:key>/paragraphs/similarities/",
         "benchmarks/<str:key>/paragraphs/focus/",
