@@ -371,7 +371,8 @@ NOT_COMPARED: dict[str, set[str]] = {
         "run-estimate", "api-fused-runs", "api-expanded-phrasings", "similarities-upload",
         "phrasings-upload", "api-phrasings", "phrased-lists-upload", "phrasings-expand",
         "api-similarities",
-        "gold-spans", "api-scenes", "scenes-find", "api-draws", "api-focus", "api-relevant-pairs", "run-focus", "runs-fuse",
+        "api-scenes", "scenes-find",
+        "gold-spans", "api-draws", "api-focus", "api-relevant-pairs", "run-focus", "runs-fuse",
     },
     "all parameters of the job are compared in tests/evaluation/release": {"api-confirmations"},
 }  # fmt: skip
