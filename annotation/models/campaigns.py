@@ -147,6 +147,9 @@ class Campaign(models.Model):
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, blank=True)
     checklist = models.BooleanField(default=False)
     contact_sheet = models.BooleanField(default=False)
+    in_groups = models.BooleanField(
+        default=False, help_text="whether a claim takes all tasks of a group, or none"
+    )
     n_tasks = models.PositiveIntegerField(default=0)
     plan = models.JSONField(
         default=list,

@@ -148,6 +148,9 @@ class JudgmentTask(models.Model):
         default=1, help_text="number of pairs that share the label: one for each equal caption"
     )
     position = models.PositiveIntegerField(help_text="order in which annotators get the tasks")
+    group = models.BigIntegerField(
+        null=True, help_text="number shared by the tasks that one annotator judges together"
+    )
     carried = models.SmallIntegerField(
         null=True,
         help_text="label of an earlier campaign that counts together with the new ones",
@@ -207,6 +210,11 @@ class JudgmentTask(models.Model):
             # Only tasks with a free slot, so that the index shrinks as the campaign progresses.
             models.Index(
                 fields=["campaign", "position"], condition=Q(seats_open__gt=0), name="task_claim"
+            ),
+            models.Index(
+                fields=["campaign", "group"],
+                condition=Q(group__isnull=False),
+                name="task_group",
             ),
             # Few tasks are at the desk, so the desk does not have to read the whole campaign.
             models.Index(fields=["campaign", "state"], condition=IS_AT_DESK, name="task_desk"),

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annotation.models import Campaign
 from pooling.core.pair_space import PairSpace
 from pooling.models import Benchmark
 from pooling.paragraphs.models import Paragraphs
 from pooling.paragraphs.selectors import parts_of
 
 Int64Array = npt.NDArray[np.int64]
-# The key of `Campaign.options` that is true if tasks are claimed in groups.
-BY_PARAGRAPH = "by_paragraph"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,8 +42,3 @@ def groups_of(benchmark: Benchmark) -> Groups | None:
     paragraphs[parts.sentences] = parts.paragraphs
     places[parts.sentences] = parts.places
     return Groups(benchmark.pair_space, paragraphs, places)
-
-
-def is_by_paragraph(campaign: Campaign) -> bool:
-    """Return whether a claim takes all sentences of a paragraph on a video, or none."""
-    return bool(campaign.options.get(BY_PARAGRAPH))

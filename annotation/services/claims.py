@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from annotation.enums import AssignmentState
 from annotation.models import Annotator, Assignment, Campaign, JudgmentTask, Membership
-from annotation.selectors.groups import is_by_paragraph
 from annotation.services.members import (
     check_can_claim,
     join_campaign,
@@ -44,8 +43,6 @@ CURSOR_FOR = datetime.timedelta(minutes=10)
 Shown: TypeAlias = tuple[str, ...]
 # What a claim stores about the member's queue.
 QUEUE_COLUMNS = ("gold_owed", "last_caption", "next_task", "cursor", "cursor_until")
-# The position of a task, and what its group shares: a paragraph and a video.
-GROUP = ("position", "pair__query__of_paragraph__part_of", "pair__video")
 # The relations of the task of a gold item that annotators see.
 GOLD = ("gold__query", "gold__video")
 
@@ -154,7 +151,7 @@ def claim_assignments(
             fresh = _lease_next(campaign, membership, 1, waits=True)
     CLAIMS.inc(len(fresh))
     found = held + fresh
-    if not is_by_paragraph(campaign):
+    if not campaign.in_groups:
         found = found[:count]
     if campaign.question_kind.prefetched:
         prefetch_related_objects(found, *campaign.question_kind.prefetched)
@@ -195,7 +192,7 @@ def _held_by(annotator: Annotator, campaign: Campaign) -> QuerySet[Assignment]:
 def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:
     """Return the annotator's assignments after renewing their leases."""
     of_member = {"annotator": annotator.pk, "campaign": campaign.pk}
-    if is_by_paragraph(campaign):
+    if campaign.in_groups:
         held = _held_by(annotator, campaign)
         if not held.update(lease_expires_at=lease_end(held.count())):
             return []
@@ -233,7 +230,7 @@ def _next_with_gold(
     new = _next_tasks(campaign, membership, count, waits=waits, without=pairs)
     if not lock_if_active(membership):
         return []
-    if is_by_paragraph(campaign):
+    if campaign.in_groups:
         count += 2 * len(new)  # room for the whole group and the gold in it
     again = put_together_again(came_back, pairs, membership, new)[:count]
     return again + mixed_with_gold(campaign, membership, new, count - len(again), after=again)
@@ -252,7 +249,7 @@ def _next_tasks(
     If `waits` is True, wait for the lock of the first open task, and return only that task.
     without: the primary keys of tasks that are left out.
     """
-    if is_by_paragraph(campaign):
+    if campaign.in_groups:
         return _next_group(campaign, membership, without) if count > 0 else []
     if waits:
         return list(_open_tasks_of(campaign, membership, skip_locked=False)[:1])
@@ -272,7 +269,7 @@ def _next_tasks(
 def _next_group(
     campaign: Campaign, membership: Membership, without: Collection[int]
 ) -> list[JudgmentTask]:
-    """Lock and return all open tasks of the first paragraph and video that has any.
+    """Lock and return all open tasks of the first group that has any.
 
     The tasks are found without a lock, and locked in the order of their positions, so that two
     claims neither share a group nor deadlock. If another claim has taken the group in the meantime,
@@ -281,10 +278,10 @@ def _next_group(
     open_tasks = untouched_tasks(campaign, membership.annotator).filter(seats_open__gt=0)
     open_tasks = open_tasks.exclude(pk__in=without).order_by("position")
     position = -1
-    while found := open_tasks.filter(position__gt=position).values_list(*GROUP).first():
-        position, paragraph, video = found
-        of_group = {GROUP[1]: paragraph, GROUP[2]: video}
-        tasks = _open_tasks_of(campaign, membership, skip_locked=False).filter(**of_group)
+    places = open_tasks.values_list("position", "group")
+    while found := places.filter(position__gt=position).first():
+        position, group = found
+        tasks = _open_tasks_of(campaign, membership, skip_locked=False).filter(group=group)
         if locked := list(tasks.exclude(pk__in=without)):
             return locked
     return []

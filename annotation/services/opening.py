@@ -14,7 +14,7 @@ from annotation.enums import AnnotationAct, Order, Priority, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.questions.kind import kinds
-from annotation.selectors.groups import BY_PARAGRAPH, Groups, groups_of
+from annotation.selectors.groups import Groups, groups_of
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import NewTasks, new_task_parts, taken_pairs
 from annotation.services.gold import add_gold_tasks
@@ -93,6 +93,7 @@ def open_campaign(
             seed=seed,
             guideline=latest_guideline(benchmark),
             n_tasks=len(tasks),
+            in_groups=plan.groups is not None,
             plan=count_plan((plan.labels_of(part["unit"]), part["n_pairs"]) for part in tasks),
             created_by=account_of(by),
             proxy=by_proxy,
@@ -100,9 +101,6 @@ def open_campaign(
             options=options,
             **policy.columns(),
         )
-        if plan.groups is not None:
-            campaign.options = {**campaign.options, BY_PARAGRAPH: True}
-            campaign.save(update_fields=["options"])
         copy_parts(JudgmentTask, _columns(campaign, tasks, plan))
         if policy.gold_share and not add_gold_tasks(campaign):
             raise InvalidInput(f"{benchmark.key} has no control pairs. Import control pairs first.")
@@ -211,6 +209,7 @@ def _columns(campaign: Campaign, tasks: Spool, plan: _Plan) -> Iterator[dict[str
             "pair_id": part["pair_id"],
             "unit": units if is_shared else None,
             "n_pairs": part["n_pairs"],
+            "group": None if plan.groups is None else plan.groups.codes(units),
             "position": plan.queue.positions(units, part["tier"]),
             "labels_planned": labels,
             "labels_required": labels,
