@@ -10,9 +10,9 @@ from django.dispatch import receiver
 
 from hearth.shared.deleting import Obstacle, Part, belongs_to
 from hearth.shared.errors import Conflict
-from pooling.models import Benchmark, Run
+from pooling.models import Benchmark, Query, Run
 from pooling.paragraphs.models import Paragraphs, Sentence, Similarities
-from pooling.signals import captions_changing
+from pooling.signals import captions_changing, unknown_row
 
 
 @receiver(captions_changing)
@@ -24,6 +24,19 @@ def keep_captions(benchmark: Benchmark, **_: Any) -> None:
             f"These captions and the paragraphs {found.benchmark.key} belong together. Delete the "
             "benchmark of the paragraphs before you change them."
         )
+
+
+@receiver(unknown_row)
+def level_of_key(benchmark: Benchmark, key: str, **_: Any) -> str:
+    """Name the benchmark of the other level if a run of one level contains its key."""
+    is_other = Q(benchmark__paragraphs_of__benchmark=benchmark)
+    is_other |= Q(benchmark__paragraphs__sentences=benchmark)
+    found = Query.objects.filter(is_other, key=key).select_related("benchmark").first()
+    if found is None:
+        return ""
+    noun = "paragraph" if hasattr(found.benchmark, "paragraphs") else "sentence"
+    other = found.benchmark.key
+    return f", which is a {noun} of {other}; a run has one level, so import this list into {other}"
 
 
 @belongs_to(Run)

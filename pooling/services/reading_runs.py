@@ -23,7 +23,7 @@ from pooling.core.whole_matrix import WholeMatrix, new_whole_matrix
 from pooling.core.zipped import is_zip, member_names, unpacked
 from pooling.models import Benchmark, matrix_storage
 from pooling.selectors import arrays
-from pooling.signals import further_rows
+from pooling.signals import further_rows, unknown_row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +103,7 @@ def reading_run(
             direction=direction,
             whole=whole,
             places=None if keys is None else arrays.places_in_file(benchmark, keys),
+            elsewhere=lambda key: _elsewhere(benchmark, key),
         )
         own, others = data, None
         if further:
@@ -116,6 +117,11 @@ def _further_rows(benchmark: Benchmark) -> dict[str, int]:
     for _, rows in responses:
         found |= rows
     return found
+
+
+def _elsewhere(benchmark: Benchmark, key: str) -> str:
+    responses: list[Any] = unknown_row.send(sender=Benchmark, benchmark=benchmark, key=key)
+    return "".join(text for _, text in responses)
 
 
 @contextmanager

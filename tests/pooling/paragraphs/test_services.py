@@ -375,3 +375,52 @@ def test_the_commands(sentences: Benchmark, tmp_path: Path, capsys) -> None:
     made = json.loads(capsys.readouterr().out)
     assert made["run"] == "A (focus, K 2, u_max 1)"
     assert {"queries", "depth", "sha256"} <= made.keys()
+
+
+@pytest.mark.parametrize("suffix", ["run", "json"])
+def test_a_run_that_mixes_levels_is_refused_with_the_other_benchmark(
+    benchmark: Benchmark, tmp_path: Path, suffix: str
+) -> None:
+    path, before = tmp_path / f"a.{suffix}", row_counts()
+    if suffix == "run":
+        path.write_text("v0 Q0 v1 1 0.5 A\nv0#1 Q0 v1 1 0.5 A\n")
+    else:
+        path.write_text(json.dumps({"v0": ["v1"], "v0#1": ["v1"]}))
+    expected = (
+        "unknown caption 'v0#1'{}, which is a sentence of tiny; a run has one level, so import "
+        "this list into tiny"
+    ).format("" if suffix == "run" else ", neither a key nor a text")
+    with pytest.raises(InvalidInput) as refused:
+        services.import_run(benchmark=benchmark, path=path, system="A", by=OPERATOR)
+    assert refused.value.reason == expected
+    assert row_counts() == before
+    sentences = Benchmark.objects.get(key="tiny")
+    path.write_text("v0 Q0 v1 1 0.5 A\n")
+    with pytest.raises(InvalidInput, match="'v0', which is a paragraph of tiny-p; a run"):
+        services.import_run(benchmark=sentences, path=path, system="A", by=OPERATOR)
+
+
+def test_descriptions_of_didemo_and_any_table_become_paragraphs(tmp_path: Path) -> None:
+    descriptions = [(1, "A cat jumps.", "a"), (2, " A dog barks.", "b"), (3, "It sleeps.", "a")]
+    entries = [
+        {"annotation_id": n, "description": text, "video": video, "times": [[0, 1], [1, 1]]}
+        for n, text, video in descriptions
+    ]
+    (tmp_path / "didemo.json").write_text(json.dumps(entries))
+    table = tmp_path / "any.csv"
+    table.write_text(
+        "caption_id,caption,video_id,paragraph_id,note\n"
+        "s1,It ends.,v1,p,x\ns0,It begins.,v1,p,y\ns2,A ball.,v2,q,z\n"
+    )
+    call_command("import_benchmark", "d", "--from", "didemo", str(tmp_path / "didemo.json"))
+    call_command("add_paragraphs", "d", "d-p")
+    call_command("import_benchmark", "t", "--captions", str(table))
+    call_command("add_paragraphs", "t", "t-p", "--file", str(table))
+    found = {
+        key: list(Query.objects.filter(benchmark__key=key).values_list("key", "text"))
+        for key in ("d-p", "t-p")
+    }
+    assert found == {
+        "d-p": [("a", "A cat jumps. It sleeps."), ("b", "A dog barks.")],
+        "t-p": [("p", "It ends. It begins."), ("q", "A ball.")],
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,13 @@ from pooling.core.whole_matrix import WholeMatrix
 Places = tuple[Int64s, Int64s]
 """The row of each caption and the column of each video in a file, by number; int64 [n] each."""
 
+Elsewhere = Callable[[str], str]
+"""Returns where an unknown key of a row belongs, as the end of a sentence; mostly empty."""
+
+
+def nowhere(key: str) -> str:
+    return ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RunOf:
@@ -26,7 +33,8 @@ class RunOf:
     query_numbers, video_numbers: dense numbers 0..n-1 by key. texts: the captions by number.
     original: the video numbers of the original positives by query number. depth: the length at
     which lists are cut; by default, each format has its own. whole: is filled if the file is a
-    matrix. places: the row of each caption and the column of each video in a matrix.
+    matrix. places: the row of each caption and the column of each video in a matrix. elsewhere:
+    completes the message about an unknown key.
     """
 
     query_numbers: Mapping[str, int]
@@ -37,6 +45,7 @@ class RunOf:
     direction: Direction = Direction.TEXT_TO_VIDEO
     whole: WholeMatrix | None = None
     places: Places | None = None
+    elsewhere: Elsewhere = nowhere
 
     @property
     def rows(self) -> Mapping[str, int]:
@@ -86,6 +95,7 @@ def read_run(
     direction: Direction = Direction.TEXT_TO_VIDEO,
     whole: WholeMatrix | None = None,
     places: Places | None = None,
+    elsewhere: Elsewhere = nowhere,
 ) -> RunData:
     """Read and check a whole run, order its lists, and cut each list at `depth`.
 
@@ -112,5 +122,6 @@ def read_run(
         direction=direction,
         whole=whole,
         places=places,
+        elsewhere=elsewhere,
     )
     return with_tie_warning(reader.read(file, of))

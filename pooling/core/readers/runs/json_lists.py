@@ -80,6 +80,7 @@ class JsonReader:
     def __init__(self, of: RunOf) -> None:
         self._direction = of.direction
         self._queries = of.rows
+        self._elsewhere = of.elsewhere
         self._videos = of.items
         self._original: Mapping[int, Collection[int]] = {}
         self._by_text: dict[str, list[int]] = defaultdict(list)
@@ -188,7 +189,7 @@ class JsonReader:
             )
         if not numbers:
             known = ", neither a key nor a text" if self._by_text else ""
-            self._refuse(f"unknown {row} {shown(key)}{known}")
+            self._refuse(f"unknown {row} {shown(key)}{known}{self._elsewhere(key)}")
         place = f"{row} {shown(key)}"
         return place, numbers, self._ranked(place, value)
 

@@ -50,6 +50,7 @@ class TrecReader:
     def __init__(self, of: RunOf) -> None:
         self._direction = of.direction
         # Keys are looked up as UTF-8 bytes, so that lines do not have to be decoded.
+        self._elsewhere = of.elsewhere
         self._queries = {key.encode(): number for key, number in of.rows.items()}
         self._videos = {key.encode(): number for key, number in of.items.items()}
         self._key_ranks = key_ranks(of.items)
@@ -194,7 +195,8 @@ class TrecReader:
     ) -> str | None:
         row, item = self._direction.row, self._direction.item
         if query not in self._queries:
-            return key_fault(query.decode(), row) or f"unknown {row} {shown(query)}"
+            key = query.decode()
+            return key_fault(key, row) or f"unknown {row} {shown(query)}{self._elsewhere(key)}"
         if video not in self._videos:
             return key_fault(video.decode(), item) or f"unknown {item} {shown(video)}"
         if not _RANK.fullmatch(rank):
