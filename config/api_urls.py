@@ -86,6 +86,7 @@ urlpatterns = [
             ("judgment-imports/", annotation.JudgmentImports, "api-judgment-imports"),
             ("label-sets/", release.LabelSets, "api-label-sets"),
             ("confirmations/", release.Confirmations, "api-confirmations"),
+            ("paragraphs/labels/", release.ParagraphLabels, "api-paragraph-labels"),
             (
                 "label-sets/<str:version>/since/<str:other>/",
                 release.LabelSetDiff,

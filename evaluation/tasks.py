@@ -25,6 +25,7 @@ from evaluation.monitor import services as monitor
 from evaluation.release import services as release
 from evaluation.release.selectors import LATEST, get_label_set
 from evaluation.release.selectors.verification import verify_label_set
+from evaluation.release.services.paragraphs import settle_paragraphs
 from evaluation.scores import services as scores
 from hearth.jobs.models import Job
 from hearth.jobs.registry import Outcome, job_kind
@@ -53,6 +54,29 @@ def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         benchmark=get_benchmark(params["benchmark"]), by=actor_of_job(params), progress=progress
     )
     return {"report": report.pk, "alpha": report.result["alpha"]}
+
+
+def paragraphs_settled(job: Job, made: dict[str, Any]) -> Outcome:
+    text = (
+        f"{counted(made['new'], 'label')} of paragraphs stored. Relevant: {made['relevant']:,}, "
+        f"not relevant: {made['not_relevant']:,}, pending: {made['pending']:,}."
+    )
+    if made["changed"]:
+        text += f" Pairs that keep another label: {made['changed']:,}."
+    return Outcome(
+        text=text,
+        url=reverse("benchmark-labels", args=[job.benchmark_key]),
+        link="To the labels",
+    )
+
+
+@job_kind("settle_paragraphs", outcome=paragraphs_settled)
+def settle_paragraphs_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Store the labels of paragraphs. params: benchmark (key)."""
+    done = settle_paragraphs(
+        benchmark=get_benchmark(params["benchmark"]), by=actor_of_job(params), progress=progress
+    )
+    return {**done}
 
 
 @app.task

@@ -93,6 +93,8 @@ class PoolingAct(models.TextChoices):
     PARAGRAPHS_ADDED = "paragraphs_added", "Paragraphs added"
     PARAGRAPHS_CHANGED = "paragraphs_changed", "Share of paragraphs changed"
     SIMILARITIES_IMPORTED = "similarities_imported", "Similarities of clips imported"
+    CLIPS_IMPORTED = "clips_imported", "Proposals or stamps imported"
+    CLIPS_DELETED = "clips_deleted", "Proposals or stamps deleted"
     RUN_DERIVED = "run_derived", "Run derived from other runs"
     RUN_CHANGED = "run_changed", "Run changed"
     RUN_WITHDRAWN = "run_withdrawn", "Run withdrawn"

@@ -40,8 +40,8 @@ tasks_requested = Signal()
 # that may have a list in it, as a mapping to the numbers from `n_queries` on.
 further_rows = Signal()
 
-# Sent with `benchmark` and `key` if a list of a run has an unknown `key`. A receiver returns where it
-# belongs, as the end of the message, or an empty text.
+# Sent with `benchmark` and `key` if a list of a run has an unknown `key`. A receiver returns where
+# it belongs, as the end of the message, or an empty text.
 unknown_row = Signal()
 
 # Sent in the transaction that stores a run of a file. Arguments: `run`, and `lists`, the `RunData`

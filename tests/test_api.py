@@ -107,6 +107,8 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/train-splits/", "get", RESEARCH, 200),
     ("benchmarks/tiny/train-splits/", "post", LEADS, 400),
     ("benchmarks/tiny/paragraphs/", "post", RESEARCH, 400),
+    ("benchmarks/tiny/paragraphs/clips/", "post", RESEARCH, 400),
+    ("benchmarks/tiny/paragraphs/labels/", "post", LEADS, 400),
     ("benchmarks/tiny/runs/similarities/", "post", RESEARCH, 400),
     ("benchmarks/tiny/runs/focus/", "post", RESEARCH, 400),
     ("benchmarks/tiny/relevant-pairs/", "get", RESEARCH, 200),

@@ -24,7 +24,7 @@ from pooling.core.pool_options import PoolRequest
 from pooling.core.proxies.request import ProxyRequest, ProxyUpload
 from pooling.core.run_options import ImportRun, ScoreRun
 from pooling.exports import TrainingOptions
-from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilarities
+from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportClips, ImportSimilarities
 from pooling.phrasings.services.expanding import ExpandOptions
 from pooling.phrasings.services.fusing import FuseOptions
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
@@ -42,6 +42,7 @@ from pooling.services.public_pages import PublicPageFields
 ACTIONS: dict[type, tuple[str, str, str, str]] = {
     AddParagraphs: ("ParagraphsForm", "AddParagraphs", "add_paragraphs", ""),
     FocusRun: ("FocusForm", "FocusRun", "focus_run", ""),
+    ImportClips: ("ClipsForm", "ClipsUpload", "import_clips", ""),
     ImportSimilarities: ("SimilaritiesForm", "SimilaritiesUpload", "import_similarities", ""),
     AddressesUpload: ("AddressesForm", "", "", ""),
     BenchmarkFields: ("BenchmarkForm", "BenchmarkFields", "", ""),

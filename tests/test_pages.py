@@ -273,6 +273,27 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
         "/benchmarks/tiny/paragraphs/outcomes/",
         (OUT, NONE, NONE, NONE, NONE),
     ),
+    ("paragraphs-settle", "GET", "/benchmarks/tiny/paragraphs/settle/", (OUT, NONE, 403, 405, 405)),
+    (
+        "paragraphs-settle",
+        "POST",
+        "/benchmarks/tiny/paragraphs/settle/",
+        (OUT, NONE, 403, NONE, NONE),
+    ),
+    ("clips-upload", "GET", "/benchmarks/tiny/paragraphs/clips/", (OUT, NONE, NONE, NONE, NONE)),
+    ("clips-upload", "POST", "/benchmarks/tiny/paragraphs/clips/", (OUT, NONE, NONE, NONE, NONE)),
+    (
+        "clips-delete",
+        "GET",
+        "/benchmarks/tiny/paragraphs/clips/0/delete/",
+        (OUT, NONE, NONE, NONE, NONE),
+    ),
+    (
+        "clips-delete",
+        "POST",
+        "/benchmarks/tiny/paragraphs/clips/0/delete/",
+        (OUT, NONE, NONE, NONE, NONE),
+    ),
     (
         "similarities-upload",
         "GET",

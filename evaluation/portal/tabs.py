@@ -44,7 +44,8 @@ TABS = (
         set_of(
             "benchmark-videos caption video captions-update equal-captions "
             "train-captions-upload train-captions-delete tags-upload videos-add "
-            "video-addresses-upload paragraphs paragraphs-add similarities-upload run-focus"
+            "video-addresses-upload paragraphs paragraphs-add similarities-upload run-focus "
+            "clips-upload clips-delete"
         ),
     ),
     Tab(

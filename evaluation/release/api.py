@@ -34,6 +34,7 @@ from hearth.shared.errors import NotFound
 from hearth.shared.option_fields import serializer_of
 from hearth.shared.options import as_params
 from pooling.api.base import OfBenchmark
+from pooling.paragraphs.selectors import paragraphs_of
 from pooling.selectors.runs import get_run
 
 # The media types of the formats, without their encodings.
@@ -147,6 +148,23 @@ class Confirmations(OfBenchmark):
         return self.enqueue(
             request, "open_confirmation", "Confirm positives", {"codes": codes.tolist(), **params}
         )
+
+
+class ParagraphLabels(OfBenchmark):
+    """Store the labels of paragraphs that follow from those of their sentences."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [IsLead()]
+
+    @extend_schema(request=None, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Store the labels of paragraphs.
+
+        Only leads and admins may do this. The `result` of the job has `pairs`, `relevant`,
+        `not_relevant`, `pending`, `new`, `changed` and `campaign`.
+        """
+        paragraphs_of(self.benchmark)
+        return self.enqueue(request, "settle_paragraphs", "Labels of paragraphs", {})
 
 
 class LabelSetVerification(OfBenchmark):

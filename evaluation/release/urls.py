@@ -11,6 +11,7 @@ urlpatterns = [
         [
             ("runs/<int:pk>/confirm/", confirmations.run_confirm),
             ("paragraphs/outcomes/", paragraphs.paragraphs_outcomes),
+            ("paragraphs/settle/", paragraphs.paragraphs_settle),
             ("labels/publish/", label_sets.labels_publish),
             ("labels/draft/", label_sets.draft_make),
             ("labels/compare/", diffs.label_set_compare),

@@ -49,6 +49,21 @@ class ImportSimilarities:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImportClips:
+    """Proposals of clips, or the stamps of a further person, which are compared with proposals.
+
+    file: JSON, which can be compressed with gzip: proposals in the form of densevid_eval, or stamps
+        in the form of ActivityNet Captions, such as val_2.json.
+    name: By default, the name of the file.
+    """
+
+    file: Annotated[
+        SourceFile, Option("File", positional=True, expected="Proposals or stamps in JSON")
+    ]
+    name: Annotated[str, Option("Name", length=NAME_LENGTH, printable=True)] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FocusRun:
     """A run whose first videos are re-ranked by the matching of sentences and clips.
 

@@ -17,11 +17,12 @@ from hearth.shared.option_fields import serializer_of
 from hearth.shared.options import as_params
 from hearth.shared.uploads import stored_uploads
 from pooling.api.base import OfBenchmark
-from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilarities
+from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportClips, ImportSimilarities
 from pooling.policies import check_can_import_benchmark, check_can_import_run
 
 AddParagraphsSerializer = serializer_of(AddParagraphs, "AddParagraphs")
 SimilaritiesSerializer = serializer_of(ImportSimilarities, "SimilaritiesUpload")
+ClipsSerializer = serializer_of(ImportClips, "ClipsUpload")
 FocusRunSerializer = serializer_of(FocusRun, "FocusRun")
 
 
@@ -56,6 +57,19 @@ class SimilaritiesOfRun(OfBenchmark):
 
 
 @receives_files(is_researcher)
+class ClipSets(OfBenchmark):
+    @extend_schema(request=ClipsSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Upload proposals of clips, or the stamps of a further person.
+
+        The `result` of the job has `name`, `by_person`, `clips`, `videos`, `unknown_videos`,
+        `sha256` and `created`.
+        """
+        check_can_import_run(request.user, self.benchmark)
+        return self.enqueue_upload(request, ClipsSerializer, "import_clips", "Clips")
+
+
+@receives_files(is_researcher)
 class RunFocus(OfBenchmark):
     @extend_schema(request=FocusRunSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
@@ -74,6 +88,7 @@ urlpatterns = addresses(
     "benchmarks/<str:key>/",
     [
         ("paragraphs/", ParagraphsOf, "api-paragraphs"),
+        ("paragraphs/clips/", ClipSets, "api-clips"),
         ("runs/similarities/", SimilaritiesOfRun, "api-similarities"),
         ("runs/focus/", RunFocus, "api-focus"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hearth.shared.option_fields import OptionsForm
-from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilarities
+from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportClips, ImportSimilarities
 
 
 class ParagraphsForm(OptionsForm[AddParagraphs]):
@@ -12,6 +12,10 @@ class ParagraphsForm(OptionsForm[AddParagraphs]):
 
 class SimilaritiesForm(OptionsForm[ImportSimilarities]):
     action = ImportSimilarities
+
+
+class ClipsForm(OptionsForm[ImportClips]):
+    action = ImportClips
 
 
 class FocusForm(OptionsForm[FocusRun]):

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from hearth.shared.options import NAME_LENGTH
 from pooling.models import Benchmark, Query, Run, matrix_storage
 
 
@@ -87,3 +88,34 @@ class Similarities(models.Model):
 
     def __str__(self) -> str:
         return f"similarities of run {self.run_id}"
+
+
+class ClipSet(models.Model):
+    """Clips of videos: the proposals of a system, or the stamps of a further person.
+
+    The stamps of the file that made the captions are `OriginalSpan`. The clips are a `.npy` array,
+    float64 [n_clips, 3]: the number of the video, and start and end in seconds.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="clip_sets")
+    name = models.CharField(max_length=NAME_LENGTH)
+    by_person = models.BooleanField(help_text="whether they are the stamps of a person")
+    sha256 = models.CharField(max_length=64, help_text="hash of the imported file's content")
+    source = models.CharField(max_length=255, help_text="name of the imported file")
+    n_clips = models.PositiveIntegerField()
+    n_videos = models.PositiveIntegerField(help_text="number of videos with a clip")
+    clips = models.FileField(storage=matrix_storage)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["by_person", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "name"], name="clip_set_name"),
+            models.UniqueConstraint(fields=["benchmark", "sha256"], name="clip_set_content"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -11,7 +11,7 @@ from django.dispatch import receiver
 from hearth.shared.deleting import Obstacle, Part, belongs_to
 from hearth.shared.errors import Conflict
 from pooling.models import Benchmark, Query, Run
-from pooling.paragraphs.models import Paragraphs, Sentence, Similarities
+from pooling.paragraphs.models import ClipSet, Paragraphs, Sentence, Similarities
 from pooling.signals import captions_changing, unknown_row
 
 
@@ -49,9 +49,19 @@ def rows_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     for found in Paragraphs.objects.filter(sentences=benchmark).select_related("benchmark"):
         yield Obstacle(f"Its captions are the sentences of {found.benchmark.key}.")
     yield _similarities(Similarities.objects.filter(run__benchmark=benchmark))
+    yield _clip_sets(ClipSet.objects.filter(benchmark=benchmark))
     yield Part("sentence", Sentence.objects.filter(part_of__benchmark=benchmark))
     link = Paragraphs.objects.filter(benchmark=benchmark)
     yield Part("link to sentences", link, "links to sentences")
+
+
+@belongs_to(ClipSet)
+def rows_of_clip_set(found: ClipSet) -> Iterator[Part | Obstacle]:
+    yield _clip_sets(ClipSet.objects.filter(pk=found.pk))
+
+
+def _clip_sets(rows: Any) -> Part:
+    return Part("file of clips", rows, "files of clips", files=("clips",))
 
 
 def _similarities(rows: Any) -> Part:

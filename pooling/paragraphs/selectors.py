@@ -9,9 +9,10 @@ import numpy as np
 
 from hearth.shared.bulk import read_columns
 from hearth.shared.errors import InvalidInput
+from pooling.core.arrays import Float64s
 from pooling.models import Benchmark, Query, Run
 from pooling.paragraphs.core.similarities import SimilaritiesOf, StoredSimilarities
-from pooling.paragraphs.models import Paragraphs, Sentence, Similarities
+from pooling.paragraphs.models import ClipSet, Paragraphs, Sentence, Similarities
 from pooling.selectors.arrays import Int64Array, query_numbers, video_numbers
 
 
@@ -73,3 +74,10 @@ def newest_similarities(run: Run) -> Similarities | None:
 
 def open_similarities(found: Similarities) -> StoredSimilarities:
     return StoredSimilarities.at(Path(found.index.path), Path(found.values.path))
+
+
+def clips_by_video(found: ClipSet) -> dict[int, Float64s]:
+    """Return starts and ends of the clips by the number of their video, float64 [n, 2] each."""
+    table = np.load(found.clips.path)
+    videos, first = np.unique(table[:, 0].astype(np.int64), return_index=True)
+    return dict(zip(videos.tolist(), np.split(table[:, 1:], first[1:]), strict=True))

@@ -13,7 +13,8 @@ from hearth.jobs.selectors import actor_of_job
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import options_of_job
 from hearth.shared.words import counted, short_sha
-from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportSimilarities
+from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportClips, ImportSimilarities
+from pooling.paragraphs.services.clip_sets import import_clips
 from pooling.paragraphs.services.focusing import focus_run, import_similarities
 from pooling.paragraphs.services.joining import add_paragraphs
 from pooling.selectors.benchmarks import get_benchmark
@@ -60,6 +61,36 @@ def import_similarities_job(params: dict[str, Any], progress: Progress) -> dict[
     done = import_similarities(
         benchmark=get_benchmark(params["benchmark"]),
         options=options_of_job(ImportSimilarities, params),
+        by=actor_of_job(params),
+        progress=progress,
+    )
+    return done.report()
+
+
+def clips_imported(job: Job, made: dict[str, Any]) -> Outcome:
+    text = "<strong><bdi>{}</bdi></strong> has {} of {}.{}{}"
+    left_out = counted(made["unknown_videos"], "video")
+    unknown = f" Left out: {left_out} that the benchmark does not have."
+    return Outcome(
+        text=format_html(
+            text,
+            made["name"],
+            counted(made["clips"], "clip"),
+            counted(made["videos"], "video"),
+            unknown if made["unknown_videos"] else "",
+            "" if made["created"] else " They were already stored.",
+        ),
+        url=reverse("paragraphs", args=[job.benchmark_key]),
+        link="To the paragraphs",
+    )
+
+
+@job_kind("import_clips", outcome=clips_imported, retry="clips-upload")
+def import_clips_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Import proposals or stamps. params: benchmark (key), and the options of `ImportClips`."""
+    done = import_clips(
+        benchmark=get_benchmark(params["benchmark"]),
+        options=options_of_job(ImportClips, params),
         by=actor_of_job(params),
         progress=progress,
     )

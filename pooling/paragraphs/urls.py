@@ -12,5 +12,7 @@ urlpatterns = addresses(
         ("new/", views.paragraphs_add),
         ("similarities/", views.similarities_upload),
         ("focus/", views.run_focus),
+        ("clips/", views.clips_upload),
+        ("clips/<int:pk>/delete/", views.clips_delete),
     ],
 )

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from hearth.accounts.models import User
 from hearth.accounts.roles import is_researcher
+from hearth.jobs.deletion_page import deletion_page
 from hearth.jobs.views import start_job, upload_page
 from hearth.requests.files import receives_files
 from hearth.shared.option_fields import OptionsForm
@@ -19,8 +20,8 @@ from hearth.shared.uploads import stored_uploads
 from pooling import policies
 from pooling.core.direction import Direction
 from pooling.models import Benchmark
-from pooling.paragraphs.forms import FocusForm, ParagraphsForm, SimilaritiesForm
-from pooling.paragraphs.models import Paragraphs, Similarities
+from pooling.paragraphs.forms import ClipsForm, FocusForm, ParagraphsForm, SimilaritiesForm
+from pooling.paragraphs.models import ClipSet, Paragraphs, Similarities
 from pooling.paragraphs.selectors import has_paragraphs, parts_of
 from pooling.selectors.runs import find_runs
 
@@ -45,6 +46,7 @@ def paragraphs(request: HttpRequest, key: str) -> HttpResponse:
         context |= {
             "fewest": int(counts.min()),
             "most": int(counts.max()),
+            "clip_sets": benchmark.clip_sets.select_related("created_by"),
             "runs": [(run, [each for each in stored if each.run_id == run.pk]) for run in runs],
         }
     return render(request, "pooling/paragraphs/paragraphs.html", context)
@@ -86,6 +88,36 @@ def similarities_upload(request: HttpRequest, key: str) -> HttpResponse:
         title=f"Import similarities into {benchmark.name}",
         benchmark_key=key,
     )
+
+
+@receives_files(is_researcher)
+@only_for(policies.can_upload_run, FORM_METHODS)
+def clips_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = _with_paragraphs(request, key)
+    context = {
+        "benchmark": benchmark,
+        "heading": "Upload proposals or stamps",
+        "back": reverse("paragraphs", args=[key]),
+        "back_name": "Back to the paragraphs",
+    }
+    return upload_page(
+        request,
+        "pooling/paragraphs/clips_upload.html",
+        context,
+        form=ClipsForm(**form_data(request)),
+        kind="import_clips",
+        title=f"Import clips into {benchmark.name}",
+        benchmark_key=key,
+    )
+
+
+@only_for(policies.can_upload_run, FORM_METHODS)
+def clips_delete(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    benchmark = _with_paragraphs(request, key)
+    found = get_object_or_404(
+        ClipSet.objects.select_related("benchmark"), benchmark=benchmark, pk=pk
+    )
+    return deletion_page(request, found, {"benchmark": benchmark})
 
 
 @receives_files(is_researcher)

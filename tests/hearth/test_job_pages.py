@@ -64,6 +64,7 @@ def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
         "focus_run",
         "fuse_runs",
         "import_benchmark",
+        "import_clips",
         "import_embeddings",
         "import_gold",
         "import_judgments",
@@ -84,6 +85,7 @@ def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
         "publish_labels",
         "reopen_judgments",
         "score_upload",
+        "settle_paragraphs",
         "set_addresses",
         "verify_labels",
     ]

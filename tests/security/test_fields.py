@@ -333,6 +333,7 @@ def _proxies_of_leads(tiny: str) -> list[Write]:
 # The writes that no list above contains, by reason. A new address must be in a list or here.
 NOT_COMPARED: dict[str, set[str]] = {
     "no field, because the address names the object": {
+        "paragraphs-settle", "api-paragraph-labels",
         "agreement-compute", "api-agreement", "api-delivery-repeat", "api-draft", "api-job-cancel",
         "api-label-set-verify", "api-paper", "api-upload-restore",
         "api-uploader-confirm", "benchmark-delete",
@@ -370,7 +371,7 @@ NOT_COMPARED: dict[str, set[str]] = {
         "api-paragraphs", "api-phrased-runs", "relevant-pairs-find", "paragraphs-add",
         "run-estimate", "api-fused-runs", "api-expanded-phrasings", "similarities-upload",
         "phrasings-upload", "api-phrasings", "phrased-lists-upload", "phrasings-expand",
-        "api-similarities",
+        "api-similarities", "clips-upload", "api-clips",
         "api-scenes", "scenes-find",
         "gold-spans", "api-draws", "api-focus", "api-relevant-pairs", "run-focus", "runs-fuse",
     },

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 
+K = TypeVar("K", str, int)
 Spans = npt.NDArray[np.float64]
 """Starts and ends in seconds, float64 [n, 2]."""
 
@@ -81,14 +83,14 @@ class PrecisionRecall:
 
 
 def densevid(
-    proposals: Mapping[str, Spans], truths: Sequence[Mapping[str, Spans]], threshold: float
+    proposals: Mapping[K, Spans], truths: Sequence[Mapping[K, Spans]], threshold: float
 ) -> PrecisionRecall | None:
     """Return the mean precision and recall of the videos as `densevid_eval` computes them.
 
     A clip is found if its tIoU is above the threshold. Of several truths, each value of a video is
     its best one. Returns None without videos.
     """
-    videos = sorted(set().union(*truths))
+    videos: set[K] = set().union(*truths)
     values = [
         np.max([_of_video(proposals.get(v), t[v], threshold) for t in truths if v in t], axis=0)
         for v in videos

@@ -22,9 +22,11 @@ from evaluation.lab.analyses.matching import MATCHING
 from evaluation.lab.analyses.moments import MOMENTS
 from evaluation.lab.analyses.originals import ORIGINALS
 from evaluation.lab.analyses.overlap import OVERLAP
+from evaluation.lab.analyses.paragraph_agreement import PARAGRAPH_AGREEMENT
 from evaluation.lab.analyses.phrasings import PHRASINGS
 from evaluation.lab.analyses.plan import PLAN
 from evaluation.lab.analyses.positives import POSITIVES
+from evaluation.lab.analyses.proposals import PROPOSALS
 from evaluation.lab.analyses.proxy_calibration import PROXY_CALIBRATION
 from evaluation.lab.analyses.proxy_correlation import PROXY_CORRELATION
 from evaluation.lab.analyses.proxy_examples import PROXIES
@@ -45,7 +47,7 @@ from hearth.shared.errors import InvalidInput
 SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
     "Comparing systems": (OVERLAP, LENGTH, PHRASINGS),
-    "Paragraphs": (FIND_AND_FOCUS, LOCALISATION),
+    "Paragraphs": (FIND_AND_FOCUS, LOCALISATION, PROPOSALS, PARAGRAPH_AGREEMENT),
     "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),
     "Reliability of the labels": (
         LABELS,

@@ -158,7 +158,7 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
         confidence=options.confidence,
         scores=[
             _score_row(run, by, of_runs[run.name])
-            for run in sorted(inputs.runs, key=lambda run: (_parent(run) or run.name, run.name))
+            for run in sorted(inputs.runs, key=_order)
             for by, of_runs in scores.items()
         ],
         changes=[
@@ -180,6 +180,13 @@ def _parent(run: StoredRun) -> str | None:
         return None
     parent: str = run.provenance["parents"][0]["run"]
     return parent
+
+
+def _order(run: StoredRun) -> tuple[str, bool, int, int, str]:
+    """Order each run before its focused runs, and these by K and u_max."""
+    parent, made = _parent(run), run.provenance.get("options", {})
+    k, matches = (made["k"], made["matches"]) if parent else (0, 0)
+    return (parent or run.name, parent is not None, k, matches, run.name)
 
 
 def _score_row(run: StoredRun, by: str, scores: RunScores) -> ScoreRow:

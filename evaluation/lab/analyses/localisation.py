@@ -20,14 +20,13 @@ from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import VIDEOS, Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
 from evaluation.lab.analyses.results import Tabled
-from evaluation.lab.analyses.rows import Interval, Run, Score, Shown
-from hearth.shared.numbers import number
+from evaluation.lab.analyses.rows import Ends, Interval, Run, Score, Shown
 from hearth.shared.progress import Progress
 from pooling.models import Benchmark
 from pooling.models import Run as StoredRun
 from pooling.moments.core.spans import Spans as StoredSpans
 from pooling.moments.core.spans import decimals
-from pooling.moments.selectors import original_spans
+from pooling.moments.selectors import original_spans, video_durations
 from pooling.paragraphs.core.matching import Matching, match
 from pooling.paragraphs.core.similarities import PairMatrix
 from pooling.paragraphs.selectors import (
@@ -38,9 +37,11 @@ from pooling.paragraphs.selectors import (
     paragraphs_of,
     parts_of,
 )
+from pooling.selectors.arrays import query_keys, query_texts
 
 MATCHES = (1, 2, 3)
 ALONE = 0
+TRACKS = ("right", "alone", "matched")
 ORIGINAL, PEOPLE = "original", "people"
 RIGHT = 0.5
 EXAMPLES = 50
@@ -94,14 +95,23 @@ class RecallRow:
 
 @dataclass(frozen=True, slots=True)
 class RepairRow:
-    """A sentence that shares its most similar clip with another one, and is matched rightly."""
+    """A sentence that shares its most similar clip with another one, and is matched rightly.
+
+    seconds: the length of the timeline
+    """
 
     run: Run
     caption_id: Annotated[str, Shown("Sentence")]
     video_id: Annotated[str, Shown("Video", page="video")]
-    right: Annotated[str, Shown("Right clip, s")]
-    alone: Annotated[str, Shown("Most similar clip, s")]
-    matched: Annotated[str, Shown("Matched clip, s")]
+    text: Annotated[str, Shown("Text")]
+    right: Annotated[Ends, Shown("Right clip, s", "number")]
+    alone: Annotated[Ends, Shown("Most similar clip, s", "number")]
+    matched: Annotated[Ends, Shown("Matched clip, s", "number")]
+    seconds: float
+
+    @property
+    def timeline(self) -> Annotated[float, Shown("Timelines", tracks=TRACKS)]:
+        return self.seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +130,13 @@ class Result(results.WithIntervals):
     ]
     repairs: Annotated[
         list[RepairRow],
-        Tabled("repairs", "Confusions that matching repairs (u_max 1)", is_optional=True),
+        Tabled(
+            "repairs",
+            "Confusions that matching repairs (u_max 1)",
+            note="Another sentence has the same most similar clip. Each timeline shows the right "
+            "clip, below it the most similar one, and last the matched one.",
+            is_optional=True,
+        ),
     ]
 
     def warnings(self) -> list[str]:
@@ -235,11 +251,9 @@ def _row(run: StoredRun, by: str, pairs: list[_Pair], matches: int, options: Opt
 
 
 def _repairs(inputs: Inputs, run: StoredRun, pairs: list[_Pair]) -> Iterator[RepairRow]:
-    keys = list(
-        paragraphs_of(inputs.benchmark)
-        .sentences.queries.order_by("number")
-        .values_list("key", flat=True)
-    )
+    sentences = paragraphs_of(inputs.benchmark).sentences
+    keys, texts = query_keys(sentences), query_texts(sentences)
+    lengths = video_durations(inputs.benchmark)
     for pair in pairs:
         alone, matched = _alone(pair.matrix.r), match(pair.matrix.r, 1)
         before, after = _overlaps(pair, alone)[0], _overlaps(pair, matched)[0]
@@ -247,19 +261,21 @@ def _repairs(inputs: Inputs, run: StoredRun, pairs: list[_Pair]) -> Iterator[Rep
         clip_of = dict(zip(matched.sentences.tolist(), matched.clips.tolist(), strict=True))
         for row in np.flatnonzero((before < RIGHT) & (after >= RIGHT)).tolist():
             sentence = int(pair.owner[row])
-            if shared[sentence]:
-                yield RepairRow(
-                    run.name,
-                    keys[pair.sentences[sentence]],
-                    inputs.video_keys[pair.video],
-                    _times(pair.spans[row]),
-                    _times(pair.matrix.clips[alone.clips[sentence]]),
-                    _times(pair.matrix.clips[clip_of[sentence]]),
-                )
-
-
-def _times(span: npt.NDArray[np.floating[Any]]) -> str:
-    return f"{number(float(span[0]))} to {number(float(span[1]))}"
+            if not shared[sentence]:
+                continue
+            clips = pair.matrix.clips
+            times = [pair.spans[row], clips[alone.clips[sentence]], clips[clip_of[sentence]]]
+            right, first, kept = ([round(float(each), 3) for each in span] for span in times)
+            yield RepairRow(
+                run.name,
+                keys[pair.sentences[sentence]],
+                inputs.video_keys[pair.video],
+                texts[pair.sentences[sentence]].strip(),
+                right,
+                first,
+                kept,
+                float(np.nanmax([lengths[pair.video], right[1], first[1], kept[1]])),
+            )
 
 
 LOCALISATION = Analysis(

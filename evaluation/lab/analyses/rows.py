@@ -39,8 +39,8 @@ class Shown:
 
     title: the head of its column, in which `{name}` is replaced by an attribute of the result.
     kind: a key of `hearth.shared.numbers.FORMATS`. write: returns the value as tables show it. key:
-    the name of the column, if it is not the name of the field. compared, page: `compared` and
-    `names` of `Column`.
+    the name of the column, if it is not the name of the field. compared, page, tracks: `compared`,
+    `names` and `tracks` of `Column`.
     """
 
     title: str
@@ -49,6 +49,7 @@ class Shown:
     key: str = ""
     compared: Compared | None = None
     page: str = ""
+    tracks: tuple[str, ...] = ()
 
 
 def of_caption(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -125,6 +126,7 @@ def columns_of(
             shown[name].kind,
             compared=shown[name].compared,
             names=shown[name].page,
+            tracks=shown[name].tracks,
         )
         for name in names.split() or shown
         if name not in without

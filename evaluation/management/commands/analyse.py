@@ -78,16 +78,16 @@ def table_lines(table: Table) -> list[str]:
 
     Long tables are cut, and the last line has the number of hidden rows.
     """
-    rows = [[column.title for column in table.columns]]
+    rows = [[column.title for column in table.written]]
     rows += [
-        [column.format(row[column.key]) for column in table.columns]
+        [column.format(row[column.key]) for column in table.written]
         for row in table.rows[:ROWS_MAX]
     ]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = [
         "  ".join(
             _aligned(cell, width, column)
-            for cell, width, column in zip(row, widths, table.columns, strict=True)
+            for cell, width, column in zip(row, widths, table.written, strict=True)
         ).rstrip()
         for row in rows
     ]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandParser
 
-from annotation.services import import_judgments
-from evaluation.core.paragraphs.outcomes import Outcome
-from evaluation.release.selectors.paragraphs import outcome_lines, paragraph_pairs
+from evaluation.release.services.paragraphs import settle_paragraphs
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
 from hearth.shared.words import counted
@@ -29,22 +24,8 @@ class Command(HearthCommand):
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark = get_benchmark(options["key"])
-        pairs = paragraph_pairs(benchmark)
-        campaign = None
-        if pairs.is_new.any():
-            with tempfile.TemporaryDirectory(dir=settings.HEARTH_HOME, prefix="settle-") as folder:
-                path = Path(folder, "paragraphs.csv")
-                path.write_text("".join(outcome_lines(benchmark, pairs)), encoding="utf-8")
-                campaign = import_judgments(benchmark=benchmark, path=path, by=OPERATOR).campaign
-        return {
-            "pairs": len(pairs.codes),
-            "relevant": pairs.count(Outcome.RELEVANT),
-            "not_relevant": pairs.count(Outcome.NOT_RELEVANT),
-            "pending": pairs.count(Outcome.PENDING),
-            "new": int(pairs.is_new.sum()),
-            "changed": int(pairs.is_changed.sum()),
-            "campaign": None if campaign is None else campaign.pk,
-        }
+        done = settle_paragraphs(benchmark=benchmark, by=OPERATOR, progress=self.progress)
+        return {**done}
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(

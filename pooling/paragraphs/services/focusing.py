@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from django.conf import settings
-from django.core.files import File
 from django.db import transaction
 
 from hearth.accounts.actors import Actor, account_of
@@ -20,7 +18,7 @@ from hearth.shared.progress import Progress, no_progress
 from pooling.core.direction import Direction
 from pooling.core.lines import SourceFile
 from pooling.enums import PoolingAct
-from pooling.models import Benchmark, Run, matrix_storage
+from pooling.models import Benchmark, Run
 from pooling.paragraphs.actions import FocusRun, ImportSimilarities
 from pooling.paragraphs.core.focusing import Focus, MissingMatrix, focus_lists, lowest_score
 from pooling.paragraphs.core.similarities import read_similarities
@@ -30,6 +28,7 @@ from pooling.paragraphs.selectors import (
     open_similarities,
     shape_of_similarities,
 )
+from pooling.paragraphs.services.files import saved_matrix
 from pooling.policies import check_can_import_run
 from pooling.selectors.runs import find_runs, scored_lists
 from pooling.services.derived_runs import provenance_of, store_derived_run
@@ -79,7 +78,7 @@ def import_similarities(
         stored = found.clip_similarities.filter(sha256=read.sha256).first()
         if stored is not None:
             return ImportedSimilarities(stored, created=False)
-        names = {"index": _saved(index, "npy"), "values": _saved(values, "f4")}
+        names = {"index": saved_matrix(index, "npy"), "values": saved_matrix(values, "f4")}
     with transaction.atomic():
         lock_row(benchmark)
         if not Benchmark.objects.filter(
@@ -99,12 +98,6 @@ def import_similarities(
             after = {"sha256": read.sha256, "pairs": len(read.index)}
             record(PoolingAct.SIMILARITIES_IMPORTED, by=by, on=found, after=after)
     return ImportedSimilarities(stored, created=created)
-
-
-def _saved(path: Path, suffix: str) -> str:
-    """Store a file. Housekeeping removes it if no row names it."""
-    with path.open("rb") as file:
-        return matrix_storage().save(f"{uuid.uuid4().hex}.{suffix}", File(file))
 
 
 def focus_run(

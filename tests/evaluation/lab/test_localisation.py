@@ -49,8 +49,19 @@ def test_localisation_by_hand(tmp_path: Path) -> None:
             "run": "A",
             "caption_id": "v0#0",
             "video_id": "v0",
-            "right": "20 to 28",
-            "alone": "0 to 10",
-            "matched": "20 to 30",
+            "text": "A man sits.",
+            "right": [20.0, 28.0],
+            "alone": [0.0, 10.0],
+            "matched": [20.0, 30.0],
+            "seconds": 60.0,
         }
     ]
+    repairs = get_analysis("localisation").tables(found.result)[1]
+    bars = repairs.visible_rows[0][-1].bars
+    assert [(bar.top, bar.left, bar.width) for bar in bars] == [
+        (0, "33.33%", "13.33%"),
+        (10, "0.00%", "16.67%"),
+        (20, "33.33%", "16.67%"),
+    ]
+    head = repairs.csv({}).splitlines()[0]
+    assert head.endswith("text,right_low,right_high,alone_low,alone_high,matched_low,matched_high")

@@ -256,6 +256,7 @@ def test_only_uploads_receive_files() -> None:
         "benchmarks/<str:key>/paragraphs/new/",
         "benchmarks/<str:key>/paragraphs/similarities/",
         "benchmarks/<str:key>/paragraphs/focus/",
+        "benchmarks/<str:key>/paragraphs/clips/",
         "benchmarks/<str:key>/phrasings/new/",
         "benchmarks/<str:key>/runs/phrasings/new/",
         "api/v1/benchmarks/<str:key>/runs/phrasings/",
@@ -275,6 +276,7 @@ def test_only_uploads_receive_files() -> None:
         "api/v1/benchmarks/<str:key>/tags/",
         "api/v1/benchmarks/<str:key>/phrasings/",
         "api/v1/benchmarks/<str:key>/paragraphs/",
+        "api/v1/benchmarks/<str:key>/paragraphs/clips/",
         "api/v1/benchmarks/<str:key>/runs/similarities/",
         "api/v1/benchmarks/<str:key>/runs/focus/",
     }
