@@ -85,8 +85,8 @@ def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
         "publish_labels",
         "reopen_judgments",
         "score_upload",
-        "settle_paragraphs",
         "set_addresses",
+        "settle_paragraphs",
         "verify_labels",
     ]
 
