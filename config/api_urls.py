@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularAPIView
 from annotation import api as annotation
 from annotation.api import invitations as annotation_invitations
 from annotation.api import pools as pool_plans
+from annotation.questions.packages import modules
 from evaluation.catalogue import api as catalogue
 from evaluation.estimates import api as estimates
 from evaluation.lab import api as lab
@@ -117,6 +118,7 @@ urlpatterns = [
     *estimates.urlpatterns,
     *relevant_pairs.urlpatterns,
     *scenes.urlpatterns,
+    *(pattern for module in modules("api") for pattern in module.urlpatterns),
     *addresses(
         "",
         [

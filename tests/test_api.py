@@ -114,6 +114,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/relevant-pairs/", "get", RESEARCH, 200),
     ("benchmarks/tiny/relevant-pairs/", "post", RESEARCH, 400),
     ("benchmarks/tiny/relevant-pairs/parts/", "get", RESEARCH, 400),
+    ("benchmarks/tiny/scenes/studies/", "post", LEADS, 400),
     ("benchmarks/tiny/scenes/", "get", RESEARCH, 200),
     ("benchmarks/tiny/scenes/", "post", LEADS, 202),
     ("benchmarks/tiny/phrasings/", "get", RESEARCH, 200),

@@ -10,6 +10,7 @@ from django.core.management import get_commands, load_command_class
 from django.urls import get_resolver
 
 from annotation.questions.order.study import NewStudy
+from annotation.questions.scene.study import DescribeScenes
 from annotation.services import CampaignOptions, ImportGold, ImportJudgments
 from config.interfaces import CLIENT, COMMANDS, client_source, commands_document
 from evaluation.estimates.services import DrawOptions
@@ -48,6 +49,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     BenchmarkFields: ("BenchmarkForm", "BenchmarkFields", "", ""),
     CampaignOptions: ("CampaignForm", "", "open_campaign", ""),
     ConfirmOptions: ("", "Confirmation", "confirm_positives", "confirm_positives"),
+    DescribeScenes: ("SceneStudyForm", "DescribeScenes", "describe_scenes", ""),
     DrawOptions: ("DrawForm", "Draw", "draw_captions", "draw_captions"),
     EvaluateOptions: ("", "Evaluate", "evaluate", "evaluate"),
     ExpandOptions: ("ExpandForm", "Expand", "expand", ""),

@@ -334,6 +334,8 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("relevant-pairs", "GET", "/benchmarks/tiny/relevant-pairs/0/", (OUT, NONE, NONE, NONE, NONE)),
     ("scenes-find", "GET", "/benchmarks/tiny/scenes/find/", (OUT, NONE, 403, IN, IN)),
     ("scenes-find", "POST", "/benchmarks/tiny/scenes/find/", (OUT, NONE, 403, 422, 422)),
+    ("scenes-describe", "GET", "/benchmarks/tiny/scenes/describe/", (OUT, NONE, 403, IN, IN)),
+    ("scenes-describe", "POST", "/benchmarks/tiny/scenes/describe/", (OUT, NONE, 403, 422, 422)),
     ("gold-spans", "GET", "/benchmarks/tiny/gold/spans/new/", (OUT, NONE, NONE, IN, IN)),
     ("gold-spans", "POST", "/benchmarks/tiny/gold/spans/new/", (OUT, NONE, NONE, 422, 422)),
     ("phrasings-expand", "GET", "/benchmarks/tiny/phrasings/expand/", (OUT, NONE, 403, IN, IN)),

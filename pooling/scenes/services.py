@@ -107,7 +107,9 @@ def find_scenes(
         finally:
             if work.done():
                 counts = {name: work.report[name] for name in ("videos", "scenes", "failed")}
-                record(ScenesAct.SCENES_FOUND, by=by, on=benchmark, after=counts)
+                # Videos are stored one by one, so the entry has a transaction of its own.
+                with transaction.atomic():
+                    record(ScenesAct.SCENES_FOUND, by=by, on=benchmark, after=counts)
     return work.report
 
 

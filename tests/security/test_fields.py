@@ -372,7 +372,7 @@ NOT_COMPARED: dict[str, set[str]] = {
         "run-estimate", "api-fused-runs", "api-expanded-phrasings", "similarities-upload",
         "phrasings-upload", "api-phrasings", "phrased-lists-upload", "phrasings-expand",
         "api-similarities", "clips-upload", "api-clips",
-        "api-scenes", "scenes-find",
+        "api-scenes", "scenes-find", "api-scene-studies", "scenes-describe",
         "gold-spans", "api-draws", "api-focus", "api-relevant-pairs", "run-focus", "runs-fuse",
     },
     "all parameters of the job are compared in tests/evaluation/release": {"api-confirmations"},

@@ -18,7 +18,7 @@ LOW, HIGH = TWO_STEPS
 
 class SpansRoom(Room):
     script = "js/annotation/questions/spans.js"
-    imports = ("js/annotation/judging/spans.js",)
+    imports = ("js/annotation/judging/spans.js", "js/annotation/judging/span-player.js")
     texts = LabelRoom.texts
     script_texts = (
         *LabelRoom.script_texts,

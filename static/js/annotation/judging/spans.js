@@ -1,6 +1,7 @@
 // Spans of a video: marking them while it plays, and changing them. The judging room and the desk use it.
 
 import { keep, recall } from "../../shared/storage.js";
+import { SpanPlayer } from "./span-player.js";
 import { translate } from "./texts.js";
 
 export const SPANS_MAX = 20;
@@ -134,6 +135,7 @@ export class SpanEditor {
     this.spans = new Spans();
     this.correct = [];
     this.isLocked = false;
+    this.player = new SpanPlayer(stage, () => this.lockedSpan);
     this.isShifting = reaction > 0 && recall(SHIFT_KEY) !== "off";
     this.track.addEventListener("pointerdown", (event) => this.grab(event));
     this.track.addEventListener("pointermove", (event) => this.drag(event));
@@ -318,16 +320,12 @@ export class SpanEditor {
     if (!isLocked) return;
     this.stage.seek(this.spans.chosen.start);
     this.stage.play();
-    this.keepInside();
+    this.player.start();
   }
 
-  keepInside() {
+  get lockedSpan() {
     const { chosen } = this.spans;
-    if (!this.isLocked || !chosen || chosen.end === null) return;
-    const { video } = this.stage;
-    const isOutside = this.time >= chosen.end || this.time < chosen.start - FRAME;
-    if (video && !video.paused && !video.seeking && isOutside) this.stage.seek(chosen.start);
-    requestAnimationFrame(() => this.keepInside());
+    return this.isLocked && chosen && chosen.end !== null ? chosen : null;
   }
 
   // --- Handles ------------------------------------------------------------------------------
