@@ -7,7 +7,7 @@ more pixels than the frame has.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -72,10 +72,15 @@ def render_frames(scene: shapes.Scene) -> Iterator[_Frame]:
 
 
 def write_video(scene: shapes.Scene, target: Path) -> None:
-    """Write the scene as MP4 (H.264, yuv420p, index first), three seconds without sound."""
+    """Write the scene as MP4, three seconds without sound."""
+    write_frames(render_frames(scene), target)
+
+
+def write_frames(frames: Iterable[_Frame], target: Path) -> None:
+    """Write frames as MP4: H.264, yuv420p, index first, `FRAME_RATE` per second."""
     part = target.with_name(f".{target.name}.part")
     try:
-        _encode(scene, part)
+        _encode(frames, part)
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
@@ -104,7 +109,7 @@ def render_all(
             raise
 
 
-def _encode(scene: shapes.Scene, path: Path) -> None:
+def _encode(frames: Iterable[_Frame], path: Path) -> None:
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
         # With one thread per encoder, the bytes do not depend on the number of processors.
         options = {"preset": "veryfast", "crf": "24", "threads": "1", "tune": "animation"}
@@ -112,7 +117,7 @@ def _encode(scene: shapes.Scene, path: Path) -> None:
         stream.width, stream.height = frame_size()
         stream.pix_fmt = "yuv420p"
         stream.gop_size = FRAME_RATE  # a key frame per second, for quick seeking
-        for pixels in render_frames(scene):
+        for pixels in frames:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
         container.mux(stream.encode(None))
 

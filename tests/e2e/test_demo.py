@@ -111,7 +111,9 @@ QUESTIONS = {
         SELECT question, annotation_judgment.state, COUNT(*) FROM annotation_judgment
         JOIN annotation_judgmenttask AS task ON task.id = task_id
         JOIN annotation_campaign ON annotation_campaign.id = task.campaign_id
+        JOIN pooling_benchmark ON pooling_benchmark.id = annotation_campaign.benchmark_id
         WHERE annotation_judgment.state IN ('live', 'superseded')
+        AND pooling_benchmark.key = 'moving-shapes'
         GROUP BY question, annotation_judgment.state ORDER BY question
     """,
     "pictures": "SELECT place, is_match FROM annotation_guidelinepicture ORDER BY place",

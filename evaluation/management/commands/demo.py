@@ -45,6 +45,7 @@ from evaluation.demo.people import (
 )
 from evaluation.demo.phrasings import add_phrasings
 from evaluation.demo.proxies import auc_by_truth, proxy_lines
+from evaluation.demo.sequences import add_sequences
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
@@ -226,6 +227,7 @@ def build(progress: Progress) -> None:
     order(demo, benchmark)
     progress(0, None, "adding phrasings")
     add_phrasings(demo, benchmark, folder)
+    add_sequences(folder / "sequences", make_annotators(demo), progress)
 
 
 def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:
