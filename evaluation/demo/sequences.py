@@ -24,6 +24,7 @@ from evaluation.demo.files import write_trec
 from evaluation.demo.people import judge_pairs
 from evaluation.demo.render import FRAME_RATE, render_frame, write_frames
 from evaluation.demo.shapes import Background, Colour, Figure, Form, Motion, Scene, Size
+from evaluation.demo.systems import Scores
 from evaluation.release.services import publish_label_set
 from evaluation.release.services.paragraphs import settle_paragraphs
 from hearth.accounts.actors import OPERATOR
@@ -155,7 +156,7 @@ def write_sequences(folder: Path) -> SequenceFiles:
     return files
 
 
-def draw_scores() -> tuple[dict[tuple[int, int], list[list[float]]], NDArray[np.float64]]:
+def draw_scores() -> tuple[dict[tuple[int, int], list[list[float]]], Scores]:
     """Return r of each paragraph and video, and the scores S_t [paragraphs, videos]."""
     rng = random.Random(_SEED)
     matrices = {
@@ -166,7 +167,8 @@ def draw_scores() -> tuple[dict[tuple[int, int], list[list[float]]], NDArray[np.
     means = [np.mean(np.max(r, axis=1)) for r in matrices.values()]
     # The system compares whole texts and videos, so it sees less than the matrices do.
     errors = [[rng.gauss(0, 2 * _BLUR) for _ in _VIDEOS] for _ in range(_DESCRIBED)]
-    return matrices, np.abs(np.reshape(means, (_DESCRIBED, -1)) + errors)
+    found = np.abs(np.reshape(means, (_DESCRIBED, -1)) + errors)
+    return matrices, found.astype(np.float32)
 
 
 def _write_runs(files: SequenceFiles, keys: list[str]) -> None:
@@ -177,7 +179,7 @@ def _write_runs(files: SequenceFiles, keys: list[str]) -> None:
     )
     text = "".join(f"{json.dumps(line)}\n" for line in lines)
     files.similarities.write_text(text, encoding="utf-8")
-    best = np.array([np.max(r, axis=1) for r in matrices.values()])
+    best = np.array([np.max(r, axis=1) for r in matrices.values()], np.float32)
     of_sentences = best.reshape(_DESCRIBED, len(keys), -1).transpose(0, 2, 1)
     names = [f"{key}#{n}" for key in keys[:_DESCRIBED] for n in range(of_sentences.shape[1])]
     write_trec(files.sentences, of_sentences.reshape(-1, len(keys)), names, keys, tag=OF_SENTENCES)

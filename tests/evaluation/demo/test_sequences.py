@@ -1,4 +1,4 @@
-"""The demo's paragraphs: focusing shows what it is for, and a video without a paragraph fits one."""
+"""The demo's paragraphs: focusing helps, and a video without a paragraph fits one."""
 
 from __future__ import annotations
 

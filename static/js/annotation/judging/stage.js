@@ -37,25 +37,27 @@ export class Stage {
 
   // Fetch the videos of these items, each once, and release those that are no longer needed.
   prepare(items) {
-    const needed = new Set([...items, ...this.behind].map((item) => item.assignment));
-    for (const [assignment, clip] of this.clips) {
-      if (needed.has(assignment)) continue;
-      this.clips.delete(assignment);
+    const needed = new Set([...items, ...this.behind].map((item) => item.video));
+    for (const [address, clip] of this.clips) {
+      if (needed.has(address)) continue;
+      this.clips.delete(address);
       clip.release();
     }
     items.forEach((item) => this.clipOf(item)?.fetch());
   }
 
+  // Items with the same video share its clip, so that a video is loaded once for all sentences of a
+  // paragraph.
   clipOf(item) {
     if (!item.video) return null;
-    if (!this.clips.has(item.assignment)) {
+    if (!this.clips.has(item.video)) {
       const clip = new Clip(item.video, () => this.report(clip));
       const { video } = clip;
       ["play", "pause"].forEach((event) => video.addEventListener(event, () => this.follow(video)));
       video.addEventListener("loadeddata", () => this.check(clip));
-      this.clips.set(item.assignment, clip);
+      this.clips.set(item.video, clip);
     }
-    return this.clips.get(item.assignment);
+    return this.clips.get(item.video);
   }
 
   follow(video) {
@@ -69,8 +71,10 @@ export class Stage {
   show(item) {
     clearTimeout(this.timer);
     this.video?.pause();
+    const last = this.clip;
     this.item = item;
     this.clip = item ? this.clipOf(item) : null;
+    if (this.clip && this.clip === last) this.video.currentTime = 0;
     this.box.replaceChildren(...(this.video ? [this.video] : []));
     if (!this.clip) {
       if (item) this.onBroken(NO_VIDEO);
