@@ -11,6 +11,7 @@ from annotation.questions.packages import modules
 from evaluation.catalogue import api as catalogue
 from evaluation.estimates import api as estimates
 from evaluation.lab import api as lab
+from evaluation.machines import api as machines
 from evaluation.monitor import api as monitor
 from evaluation.public import api as public
 from evaluation.release import api as release
@@ -116,6 +117,7 @@ urlpatterns = [
     ),
     *phrasings.urlpatterns,
     *estimates.urlpatterns,
+    *machines.urlpatterns,
     *relevant_pairs.urlpatterns,
     *scenes.urlpatterns,
     *(pattern for module in modules("api") for pattern in module.urlpatterns),

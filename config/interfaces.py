@@ -125,6 +125,7 @@ def _text(option: Declared) -> str:
 def client_source() -> str:
     """Return the module of the client that has a method for each action."""
     from evaluation.estimates.api import DrawSerializer
+    from evaluation.machines.api import MachineRequestSerializer
     from evaluation.release.api import ConfirmationSerializer, PublishSerializer
     from evaluation.scores.api import EvaluateSerializer
     from pooling.api.pools import PoolBuildSerializer
@@ -172,6 +173,12 @@ def client_source() -> str:
             ConfirmationSerializer,
             "Request second labels for positives that have one.",
             first="run",
+        ),
+        Call(
+            "judge_by_machine",
+            "machines/",
+            MachineRequestSerializer,
+            "Ask a machine judge about pairs, or upload its answers.",
         ),
         Call(
             "draw_captions",

@@ -79,6 +79,7 @@ INSTALLED_APPS = [
     "annotation",
     "evaluation",
     "evaluation.estimates",
+    "evaluation.machines",
     "evaluation.spans",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -674,6 +675,20 @@ KEEP_JOBS_DAYS = env.int("KEEP_JOBS_DAYS", 90)
 
 # Private hosts that webhooks may reach, even over plain HTTP. All other hosts must be public.
 WEBHOOK_PRIVATE_HOSTS = env.list("WEBHOOK_PRIVATE_HOSTS", default=[])
+
+# Machine judges by name, as JSON: {"NAME": {"url": "https://…", "key": "…", "budget": 100000}}. The
+# key is sent as `Authorization: Bearer …`. The budget is the maximum number of pairs of a request.
+MACHINE_JUDGES = env.json("MACHINE_JUDGES", {})
+for _judge in MACHINE_JUDGES.values() if isinstance(MACHINE_JUDGES, dict) else [None]:
+    if (
+        not isinstance(_judge, dict)
+        or not set(_judge) <= {"url", "key", "budget"}
+        or not re.match(r"https?://[^/?#\s]+", str(_judge.get("url")))
+    ):
+        raise ImproperlyConfigured(
+            'MACHINE_JUDGES must be JSON such as {"NAME": {"url": "https://judge.example"}}, with '
+            "an optional key and budget for each judge."
+        )
 
 # --- Publishing ---------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ urlpatterns = [
     path("", include("evaluation.monitor.urls")),
     path("", include("evaluation.scores.urls")),
     path("", include("evaluation.estimates.urls")),
+    path("", include("evaluation.machines.urls")),
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("pooling.paragraphs.urls")),

@@ -64,6 +64,7 @@ class ProxyMethod(models.TextChoices):
     METEOR = "METEOR", "METEOR"
     EMBEDDINGS = "embeddings", "Embeddings"
     IMPORTED = "imported", "Imported matrix"
+    JUDGE = "judge", "Machine judge"
 
     @property
     def caution(self) -> str:
@@ -79,6 +80,9 @@ _CAUTIONS = {
     ProxyMethod.EMBEDDINGS: "Embeddings are learned. A model that was trained on the data of a "
     "retrieval system, or in the same way, favours that system. Do not compare such systems by "
     "this proxy alone.",
+    ProxyMethod.JUDGE: "A machine judge was asked about some pairs only. The value of all others "
+    "is 0, so figures about all pairs are too low. Use it in the analysis of machine judges and in "
+    "estimates.",
 }
 
 

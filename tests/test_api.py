@@ -112,6 +112,8 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/runs/similarities/", "post", RESEARCH, 400),
     ("benchmarks/tiny/runs/focus/", "post", RESEARCH, 400),
     ("benchmarks/tiny/relevant-pairs/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/machines/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/machines/", "post", RESEARCH, 400),
     ("benchmarks/tiny/relevant-pairs/", "post", RESEARCH, 400),
     ("benchmarks/tiny/relevant-pairs/parts/", "get", RESEARCH, 400),
     ("benchmarks/tiny/scenes/studies/", "post", LEADS, 400),

@@ -14,6 +14,7 @@ from annotation.questions.scene.study import DescribeScenes
 from annotation.services import CampaignOptions, ImportGold, ImportJudgments
 from config.interfaces import CLIENT, COMMANDS, client_source, commands_document
 from evaluation.estimates.services import DrawOptions
+from evaluation.machines.request import MachineRequest
 from evaluation.release.exports import ExportOptions
 from evaluation.release.selectors import ConfirmOptions
 from evaluation.release.services import PublishOptions
@@ -59,6 +60,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     ImportGold: ("GoldUploadForm", "", "import_gold", ""),
     ImportJudgments: ("JudgmentsUploadForm", "JudgmentsUpload", "import_judgments", ""),
     ImportRun: ("RunUploadForm", "RunUpload", "import_run", "begin_upload"),
+    MachineRequest: ("MachineForm", "MachineRequest", "judge_by_machine", "judge_by_machine"),
     NewStudy: ("NewStudyForm", "", "create_ordering_study", ""),
     PhrasedListsUpload: ("PhrasedListsForm", "PhrasedLists", "import_phrased_lists", ""),
     PartsRequest: ("PartsForm", "PartsRequest", "export_parts", ""),

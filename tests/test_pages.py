@@ -467,6 +467,11 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
         (OUT, NONE, NONE, NONE, NONE),
     ),
     ("run", "GET", "/benchmarks/tiny/runs/0/", (OUT, NONE, NONE, NONE, NONE)),
+    ("machines", "GET", "/benchmarks/tiny/machines/", (OUT, NONE, IN, IN, IN)),
+    ("machines", "POST", "/benchmarks/tiny/machines/", (OUT, NONE, 422, 422, 422)),
+    ("machine", "GET", "/benchmarks/tiny/machines/0/", (OUT, NONE, NONE, NONE, NONE)),
+    ("machine-pairs", "GET", "/benchmarks/tiny/machines/0/pairs/", (OUT, NONE, NONE, NONE, NONE)),
+    ("machine-video", "GET", "/media/machines/wrong/", (NONE, NONE, NONE, NONE, NONE)),
     ("run-estimate", "GET", "/benchmarks/tiny/runs/0/estimate/", (OUT, NONE, NONE, NONE, NONE)),
     ("run-estimate", "POST", "/benchmarks/tiny/runs/0/estimate/", (OUT, NONE, NONE, NONE, NONE)),
     (

@@ -30,7 +30,7 @@ from pooling.core.proxies.distribution import as_stored
 from pooling.enums import EqualTexts, MediaState
 from pooling.models import Benchmark, Pool, Proxy, Video
 from pooling.selectors.pools import NO_POOL, get_latest_pool
-from pooling.selectors.proxies import get_proxy, values_of_proxy
+from pooling.selectors.proxies import get_ordering_proxy, values_of_proxy
 from pooling.selectors.runs import ranks_in_run
 
 # Tiers by best rank: the last rank of each tier. One more tier has all other ranks. Annotators get
@@ -75,7 +75,7 @@ def open_campaign(
     kind = kinds()[question]
     options = kind.opened_with(policy, **own)
     pool = get_latest_pool(benchmark)
-    by_proxy = get_proxy(benchmark, proxy) if policy.priority == Priority.PROXY else None
+    by_proxy = get_ordering_proxy(benchmark, proxy) if policy.priority == Priority.PROXY else None
     with long_transaction(), Spool(TASK) as tasks:
         lock_row(benchmark)
         benchmark.refresh_from_db(fields=["equal_texts"])

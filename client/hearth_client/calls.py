@@ -145,6 +145,24 @@ class Calls:
         """
         return self._do("confirmations/", {"run": run, "all": all, "cutoff": cutoff, "labels": labels, "name": name, "seed": seed}, {}, on_job)
 
+    def judge_by_machine(self, *, judge: str = '', runs: Sequence[str] = (), depth: int = 10, pools: bool = False, budget: int = 20000, guidelines: str = '', restart: bool = False, file: File | None = None, machine: str = '', version: str = '', family: str = '', name: str = '', on_job: OnJob = ignore) -> Json:
+        """Ask a machine judge about pairs, or upload its answers.
+
+        judge: Machine judge. The operator sets up judges in MACHINE_JUDGES.
+        runs: Runs. The machine judges the top of these runs.
+        depth: Depth.
+        pools: Pairs of the pools. The machine also judges the pairs of all pools, which people judge. The report and the calibration of the machine need them.
+        budget: Budget, pairs. The maximum number of pairs. If there are more, pairs are drawn at random.
+        guidelines: Guidelines. By default, the guidelines of the annotators.
+        restart: Start again. Discard the answers of the same request that did not finish.
+        file: File. A table with the columns caption_id, video_id and p, and optionally error.
+        machine: Name of the machine. Needed for a file.
+        version: Version.
+        family: Family. Models that the machine is related to, such as clip.
+        name: Name. By default, the name of the judge or of the machine.
+        """
+        return self._do("machines/", {"judge": judge, "runs": runs, "depth": depth, "pools": pools, "budget": budget, "guidelines": guidelines, "restart": restart, "machine": machine, "version": version, "family": family, "name": name}, {"file": file}, on_job)
+
     def draw_captions(self, run: str, *, measure: str = 'C@10', captions: int = 100, proxy: str = '', seed: int = 0, name: str = '', on_job: OnJob = ignore) -> Json:
         """Draw captions that no label decides, and open the campaign that judges them.
 

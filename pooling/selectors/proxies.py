@@ -20,6 +20,7 @@ from pooling.core.proxies.training import positive_pairs
 from pooling.core.proxies.word_sets import Matrix
 from pooling.core.proxies.wordnet import DEBIAN
 from pooling.core.sentences import is_installed
+from pooling.enums import ProxyMethod
 from pooling.models import Benchmark, OriginalPositive, Proxy, Query, Video
 from pooling.selectors.arrays import original_positives, query_texts
 
@@ -46,6 +47,21 @@ def get_proxy(benchmark: Benchmark, name: str) -> Proxy:
             f"There is no proxy {name!r} in {benchmark.key}. The proxies are: {known}."
         )
     return proxies[name]
+
+
+def get_ordering_proxy(benchmark: Benchmark, name: str) -> Proxy:
+    """Return the proxy by which annotators get pairs or captions.
+
+    Raises `InvalidInput` if there is none, or if it is a machine judge: an order by its answers
+    would tell annotators what it answered.
+    """
+    proxy = get_proxy(benchmark, name)
+    if proxy.method == ProxyMethod.JUDGE:
+        raise InvalidInput(
+            f"{name} is a machine judge. Its answers must not order what annotators judge. Choose "
+            "another proxy."
+        )
+    return proxy
 
 
 def values_of_proxy(proxy: Proxy) -> Matrix:

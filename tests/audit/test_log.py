@@ -124,6 +124,7 @@ SERVICES = (
     "annotation.questions.order.study",
     "annotation.questions.scene.study",
     "evaluation.release.services",
+    "evaluation.machines.services",
     "evaluation.scores.services",
     "evaluation.monitor.services",
 )
@@ -144,6 +145,7 @@ NOT_RECORDED = {
     "import_embeddings": "store_proxy records it",
     "new_proxy": "store_proxy records it",
     "find_relevant_pairs": "store_proxy records it",
+    "judge_by_machine": "store_proxy records it",
     "import_proxy": "store_proxy records it",
     "plan_judgments": "it changes nothing",
     "import_gold": "add_gold records it",

@@ -75,6 +75,7 @@ def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
         "import_similarities",
         "import_tags",
         "import_train_captions",
+        "judge_by_machine",
         "open_campaign",
         "open_confirmation",
         "paper",

@@ -374,6 +374,7 @@ NOT_COMPARED: dict[str, set[str]] = {
         "api-similarities", "clips-upload", "api-clips",
         "api-scenes", "scenes-find", "api-scene-studies", "scenes-describe",
         "gold-spans", "api-draws", "api-focus", "api-relevant-pairs", "run-focus", "runs-fuse",
+        "machines", "api-machines",
     },
     "all parameters of the job are compared in tests/evaluation/release": {"api-confirmations"},
 }  # fmt: skip

@@ -38,7 +38,7 @@ from pooling.enums import MediaState
 from pooling.models import Benchmark, Proxy
 from pooling.selectors.arrays import query_ids, video_ids
 from pooling.selectors.captions import first_equal_captions
-from pooling.selectors.proxies import get_proxy, values_of_proxy
+from pooling.selectors.proxies import get_ordering_proxy, values_of_proxy
 
 VIDEOS_MAX = 1_000
 # With fewer orders of a video, people cannot be compared with each other.
@@ -165,7 +165,7 @@ def plan_ordering_study(
     `InvalidInput` if the proxy is missing or an option is invalid.
     """
     options.check()
-    found = get_proxy(benchmark, proxy)
+    found = get_ordering_proxy(benchmark, proxy)
     broken = benchmark.videos.filter(state=MediaState.BROKEN).values_list("number", flat=True)
     playable = np.setdiff1d(np.arange(benchmark.n_videos), np.fromiter(broken, np.int64))
     drawn = playable[np.argsort(mix(playable, options.seed))]
@@ -235,7 +235,7 @@ def open_ordering_study(
             seed=options.seed,
             name=name,
             joining=joining,
-            proxy=get_proxy(benchmark, proxy),
+            proxy=get_ordering_proxy(benchmark, proxy),
             options={"levels": options.levels.value},
         )
         _store_captions(study, plan)

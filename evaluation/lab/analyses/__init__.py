@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.module_loading import autodiscover_modules
+
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.bootstrap import BOOTSTRAP
 from evaluation.lab.analyses.bounds import BOUNDS
@@ -74,6 +76,12 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
 }
 
 
+def register(section: str, analysis: Analysis[Any, Any]) -> None:
+    """Add an analysis of a slice above the lab at the end of a section."""
+    SECTIONS[section] = (*SECTIONS.get(section, ()), analysis)
+    ANALYSES[analysis.name] = analysis
+
+
 def get_analysis(name: str) -> Analysis[Any, Any]:
     """Return the analysis with this name. Raises `InvalidInput` if there is none."""
     if name not in ANALYSES:
@@ -81,4 +89,7 @@ def get_analysis(name: str) -> Analysis[Any, Any]:
     return ANALYSES[name]
 
 
-__all__ = ["ANALYSES", "SECTIONS", "Analysis", "Inputs", "get_analysis"]
+# Slices above the lab have their analyses in a module `analyses`, which registers them.
+autodiscover_modules("analyses")
+
+__all__ = ["ANALYSES", "SECTIONS", "Analysis", "Inputs", "get_analysis", "register"]

@@ -37,6 +37,14 @@ NOT_COMPARED |= {"proxy-ndcg", "proxy-limits", "proxy-orderings"}
 # Their own tests compare them with reference figures and values computed by hand.
 NOT_COMPARED |= {"phrasings", "moments", "relevant-pairs", "find-and-focus", "localisation"}
 NOT_COMPARED |= {"proposals", "paragraph-agreement"}
+NOT_COMPARED |= {
+    "machines",
+    "phrasings",
+    "moments",
+    "relevant-pairs",
+    "find-and-focus",
+    "localisation",
+}
 
 
 def output_of(*command: str) -> Any:

@@ -250,6 +250,8 @@ def test_only_uploads_receive_files() -> None:
         "api/v1/public/<str:key>/uploads/",
         "benchmarks/<str:key>/train-captions/new/",
         "api/v1/benchmarks/<str:key>/relevant-pairs/",
+        "api/v1/benchmarks/<str:key>/machines/",
+        "benchmarks/<str:key>/machines/",
         "benchmarks/<str:key>/relevant-pairs/find/",
         "api/v1/benchmarks/<str:key>/scenes/",
         "benchmarks/<str:key>/scenes/find/",
