@@ -47,6 +47,9 @@ class Calls:
     def _do(self, path: str, values: Json, files: Mapping[str, File | None], on_job: OnJob) -> Json:
         raise NotImplementedError
 
+    def _read(self, path: str, values: Json) -> Json:
+        raise NotImplementedError
+
     def _begin(
         self, values: Json, files: Mapping[str, File | None], on_bytes: OnBytes, for_scoring: bool
     ) -> Json:
@@ -124,7 +127,7 @@ def _text(option: Declared) -> str:
 
 def client_source() -> str:
     """Return the module of the client that has a method for each action."""
-    from evaluation.estimates.api import DrawSerializer
+    from evaluation.estimates.api import DrawSerializer, EstimateSerializer
     from evaluation.machines.api import MachineRequestSerializer
     from evaluation.release.api import ConfirmationSerializer, PublishSerializer
     from evaluation.scores.api import EvaluateSerializer
@@ -186,6 +189,15 @@ def client_source() -> str:
             DrawSerializer,
             "Draw captions that no label decides, and open the campaign that judges them.",
             first="run",
+        ),
+        Call(
+            "estimate",
+            "estimate/",
+            EstimateSerializer,
+            "Return the newest estimate of a run, or the differences of each two of several runs.",
+            first="runs",
+            others="",
+            does='self._read("{path}", {values})',
         ),
     )
     return HEAD + "".join(f"\n{call.source()}" for call in calls)

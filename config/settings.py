@@ -7,6 +7,7 @@ A production site sets DATABASE_URL, REDIS_URL, SECRET_KEY and ALLOWED_HOSTS.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from pathlib import Path
@@ -678,7 +679,10 @@ WEBHOOK_PRIVATE_HOSTS = env.list("WEBHOOK_PRIVATE_HOSTS", default=[])
 
 # Machine judges by name, as JSON: {"NAME": {"url": "https://…", "key": "…", "budget": 100000}}. The
 # key is sent as `Authorization: Bearer …`. The budget is the maximum number of pairs of a request.
-MACHINE_JUDGES = env.json("MACHINE_JUDGES", {})
+try:
+    MACHINE_JUDGES = json.loads(env.str("MACHINE_JUDGES", "") or "{}")
+except ValueError:
+    MACHINE_JUDGES = None
 for _judge in MACHINE_JUDGES.values() if isinstance(MACHINE_JUDGES, dict) else [None]:
     if (
         not isinstance(_judge, dict)

@@ -13,6 +13,7 @@ from annotation.questions.order.study import NewStudy
 from annotation.questions.scene.study import DescribeScenes
 from annotation.services import CampaignOptions, ImportGold, ImportJudgments
 from config.interfaces import CLIENT, COMMANDS, client_source, commands_document
+from evaluation.estimates.request import EstimateOptions
 from evaluation.estimates.services import DrawOptions
 from evaluation.machines.request import MachineRequest
 from evaluation.release.exports import ExportOptions
@@ -51,6 +52,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     CampaignOptions: ("CampaignForm", "", "open_campaign", ""),
     ConfirmOptions: ("", "Confirmation", "confirm_positives", "confirm_positives"),
     DescribeScenes: ("SceneStudyForm", "DescribeScenes", "describe_scenes", ""),
+    EstimateOptions: ("EstimateForm", "Estimate", "estimate", "estimate"),
     DrawOptions: ("DrawForm", "Draw", "draw_captions", "draw_captions"),
     EvaluateOptions: ("", "Evaluate", "evaluate", "evaluate"),
     ExpandOptions: ("ExpandForm", "Expand", "expand", ""),

@@ -142,13 +142,6 @@ class Benchmark(Calls):
             raise ClientError(f"The run {run} has no scores under the labels {labels}.")
         return found
 
-    def estimate(self, run: str, measure: str = "C@10", *, minus: str = "") -> Json:
-        """Return the newest estimate of a run's score, or of its difference from another run.
-
-        It has `value` and `interval`, or both null and the reason as `refusal`.
-        """
-        return self.site.get(f"{self._path}estimate/", run=run, measure=measure, other=minus)
-
     def label_sets(self) -> Iterator[Json]:
         """Yield the label sets, newest first."""
         return self.site.list(f"{self._path}label-sets/")
@@ -190,6 +183,10 @@ class Benchmark(Calls):
         job = self._send(f"{self._path}{path}", values, files, ignore)
         result: Json = self.site.wait_for_job(job, on_job)["result"]
         return result
+
+    def _read(self, path: str, values: Json) -> Json:
+        """Return what the site answers to these options."""
+        return self.site.get(f"{self._path}{path}", **values)
 
     def _send(
         self, path: str, values: Json, files: Mapping[str, File | None], on_bytes: OnBytes

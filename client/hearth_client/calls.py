@@ -25,6 +25,9 @@ class Calls:
     def _do(self, path: str, values: Json, files: Mapping[str, File | None], on_job: OnJob) -> Json:
         raise NotImplementedError
 
+    def _read(self, path: str, values: Json) -> Json:
+        raise NotImplementedError
+
     def _begin(
         self, values: Json, files: Mapping[str, File | None], on_bytes: OnBytes, for_scoring: bool
     ) -> Json:
@@ -163,14 +166,26 @@ class Calls:
         """
         return self._do("machines/", {"judge": judge, "runs": runs, "depth": depth, "pools": pools, "budget": budget, "guidelines": guidelines, "restart": restart, "machine": machine, "version": version, "family": family, "name": name}, {"file": file}, on_job)
 
-    def draw_captions(self, run: str, *, measure: str = 'C@10', captions: int = 100, proxy: str = '', seed: int = 0, name: str = '', on_job: OnJob = ignore) -> Json:
+    def draw_captions(self, run: str, *, measure: str = 'C@10', other: str = '', captions: int = 100, proxy: str = '', seed: int = 0, name: str = '', on_job: OnJob = ignore) -> Json:
         """Draw captions that no label decides, and open the campaign that judges them.
 
         run: Run. The run whose score is estimated.
         measure: Measure. C@k, P@k, R@k, AP, nDCG or RR. For C@k, the judging of a caption stops at its first relevant pair. The pairs for AP@10 are enough for all measures at 10.
+        other: Second run. A second run. The captions are then drawn for the difference of both runs, among those that are undecided for either.
         captions: Captions. At most the undecided captions. Fewer than 30 give no estimate.
         proxy: Machine. A machine whose values predict relevance. It makes intervals of AP, nDCG and P@k narrower, and never replaces a label.
         seed: Seed.
         name: Name of the campaign.
         """
-        return self._do("draws/", {"run": run, "measure": measure, "captions": captions, "proxy": proxy, "seed": seed, "name": name}, {}, on_job)
+        return self._do("draws/", {"run": run, "measure": measure, "other": other, "captions": captions, "proxy": proxy, "seed": seed, "name": name}, {}, on_job)
+
+    def estimate(self, runs: Sequence[str] = (), *, measure: str = 'C@10', proxy: str = '', future: bool = False, corrected: bool = False) -> Json:
+        """Return the newest estimate of a run, or the differences of each two of several runs.
+
+        runs: Runs. One run gives its score. Several runs give the difference of each two, with p corrected by Holm for the number of differences.
+        measure: Measure.
+        proxy: Machine. Use captions that were drawn with this machine, and for C@k also its predictions.
+        future: For other captions and videos. The interval is for other captions and videos instead of those of the benchmark.
+        corrected: Corrected for wrong labels. Correct C@k for wrong labels, with error rates from pairs that were labelled twice before the draw.
+        """
+        return self._read("estimate/", {"runs": runs, "measure": measure, "proxy": proxy, "future": future, "corrected": corrected})

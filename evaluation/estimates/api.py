@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import cast
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.estimates.results import estimate_run, result_of
+from evaluation.estimates.request import EstimateOptions
+from evaluation.estimates.results import estimate, results_of
 from evaluation.estimates.selectors import draws_of_benchmark
 from evaluation.estimates.services import DrawOptions
 from evaluation.estimates.tasks import DRAW_JOB
@@ -22,9 +23,7 @@ from pooling.api.base import OfBenchmark
 from pooling.selectors.runs import get_run
 
 DrawSerializer = serializer_of(DrawOptions, "Draw")
-_RUN = OpenApiParameter("run", str, required=True, description="Name of the run.")
-_OTHER = OpenApiParameter("other", str, description="Name of the run to subtract.")
-_MEASURE = OpenApiParameter("measure", str, description="The measure; default: C@10.")
+EstimateSerializer = serializer_of(EstimateOptions, "Estimate")
 
 
 class Draws(OfBenchmark):
@@ -40,11 +39,12 @@ class Draws(OfBenchmark):
             {
                 "draw": draw.pk,
                 "run": draw.run.name,
+                "other": draw.other.name if draw.other else None,
                 "campaign": draw.campaign_id,
                 "measure": draw.measure,
                 "captions": draw.n,
                 "seed": draw.seed,
-                "estimates": [result_of(draw, name).as_json() for name in draw.populations],
+                "estimates": [result.as_json() for result in results_of(draw)],
             }
             for draw in draws_of_benchmark(self.benchmark)
         ]
@@ -64,18 +64,18 @@ class Draws(OfBenchmark):
 
 
 class Estimate(OfBenchmark):
-    """Return the newest estimate of a run, or of its difference from another run.
+    """Return the newest estimate of a run, or the differences of each two of several runs.
 
-    `value` and `interval` are shares. If there is no estimate yet, they are null, and `refusal` is
-    the reason. An estimate never enters a label set.
+    `estimates` has one object for each score or difference. `value` and `interval` are shares. If
+    there is no estimate yet, they are null, and `refusal` is the reason. An estimate never enters a
+    label set.
     """
 
-    @extend_schema(parameters=[_RUN, _OTHER, _MEASURE], responses=OpenApiTypes.OBJECT)
+    @extend_schema(parameters=[EstimateSerializer], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, key: str) -> Response:
-        asked = request.query_params
-        other = get_run(self.benchmark, asked["other"]) if asked.get("other") else None
-        run = get_run(self.benchmark, asked.get("run", ""))
-        return Response(estimate_run(run, asked.get("measure", "C@10"), other).as_json())
+        options = EstimateSerializer.read(request.query_params)
+        found = estimate(self.benchmark, options)
+        return Response({"estimates": [result.as_json() for result in found]})
 
 
 urlpatterns = addresses(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.db.models import Q
 from django.urls import reverse
 
 from annotation.models import Campaign
@@ -19,7 +20,7 @@ def draw_of_campaign(campaign: Campaign) -> Iterator[Part | Obstacle]:
 
 @belongs_to(Run)
 def draws_of_run(run: Run) -> Iterator[Part | Obstacle]:
-    if draw := Draw.objects.filter(run=run).first():
+    if draw := Draw.objects.filter(Q(run=run) | Q(other=run)).first():
         yield Obstacle(
             "Captions were drawn to estimate scores of this run. Delete the campaign first.",
             url=reverse("campaign", args=[draw.campaign_id]),

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Q, QuerySet
 
 from annotation.core.consensus import NO_LABEL
 from annotation.models import Campaign, JudgmentTask
 from annotation.models.tasks import AT_DESK
 from evaluation.core.arrays import FloatArray, GainArray, IntArray
 from evaluation.core.estimates.calibration import cross_fit
+from evaluation.core.estimates.differences import (
+    Difference,
+    PairPopulation,
+    Side,
+    difference_of,
+)
 from evaluation.core.estimates.drawn import IN_CONFLICT, Population, Progress, progress_of
 from evaluation.core.estimates.frames import TopPairs
 from evaluation.core.relevance.judged import UNJUDGED, Judged, with_positives
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.estimates.models import Draw
+from evaluation.machines.selectors import asked_pairs, judge_of
 from evaluation.release.selectors.labels import live_labels, original_grade, original_judged
 from hearth.shared.errors import InvalidInput
 from pooling.core.equal_texts import text_pair_codes
@@ -77,22 +86,36 @@ def chances_of(lists: RankedLists, known: Known, proxy: Proxy | None) -> FloatAr
     """
     labelled = known.labelled
     relevant = (labelled.gains >= 1).astype(np.float64)
+    share = (relevant.sum() + 20 * UNKNOWN) / (len(relevant) + 20)
     if proxy is None:
-        share = (relevant.sum() + 20 * UNKNOWN) / (len(relevant) + 20)
         return np.full(lists.items.shape, share)
-    values, videos_of = values_of_proxy(proxy), _videos_of(proxy.benchmark)
-    queries, videos = labelled.space.decode(labelled.codes)
+    own_videos, queries = videos_of(proxy.benchmark), labelled.space.queries(labelled.codes)
     rows = np.broadcast_to(np.arange(len(lists))[:, None], lists.items.shape)
-    return cross_fit(
-        values[queries, videos].astype(np.float64),
-        relevant,
-        videos_of[queries],
-        values[rows, np.maximum(lists.items, 0)].astype(np.float64),
-        videos_of[rows],
+    at_labels, at_lists = (_values_at(proxy, codes) for codes in (labelled.codes, lists.codes))
+    asked = ~np.isnan(at_labels)
+    chances = cross_fit(
+        at_labels[asked],
+        relevant[asked],
+        own_videos[queries[asked]],
+        np.nan_to_num(at_lists),
+        own_videos[rows],
     )
+    # A machine judge says nothing about pairs that it was not asked.
+    return np.where(np.isnan(at_lists), share, chances)
 
 
-def _videos_of(benchmark: Benchmark) -> IntArray:
+def _values_at(proxy: Proxy, codes: IntArray) -> FloatArray:
+    """Return the values of pairs, float64 of the shape of codes.
+
+    NaN for pairs without a value, and 0 at the padding of lists.
+    """
+    if judge := judge_of(proxy):
+        return np.where(codes < 0, 0, asked_pairs(judge).of(codes))
+    queries, videos = proxy.benchmark.pair_space.decode(np.maximum(codes, 0))
+    return values_of_proxy(proxy)[queries, videos].astype(np.float64)
+
+
+def videos_of(benchmark: Benchmark) -> IntArray:
     """Return the video that each caption came with, or the number of videos, int64 [n_queries]."""
     found = np.full(benchmark.n_queries, benchmark.n_videos, np.int64)
     queries, videos = original_positives(benchmark)
@@ -118,29 +141,74 @@ class LoadedDraw:
 
     @classmethod
     def of(cls, draw: Draw) -> LoadedDraw:
-        captions = draw.captions
-        codes = np.array([row["codes"] for row in captions], np.int64)
-        gains = np.array([row["gains"] for row in captions], np.int8)
-        outside = np.array([row["outside"] for row in captions], np.int64)
-        pairs = TopPairs(codes, gains, codes >= 0, outside)
-        return cls(draw, pairs, *_labels_now(draw.campaign, codes, pairs.unjudged))
+        pairs = _pairs_of(draw.captions)
+        return cls(draw, pairs, *_labels_now(draw.campaign, pairs.codes, pairs.unjudged))
 
-    def progress(self, measure: str) -> Progress:
+    def progress(self, measure: str, *, by_machine: bool = False) -> Progress:
         """Return the estimate of a measure now. Raises InvalidInput if it has none."""
-        draw = self.draw
-        if measure not in draw.populations:
-            raise InvalidInput(no_estimate(draw, measure))
-        predicted = [row["predicted"].get(measure) for row in draw.captions]
-        rows = np.array([i for i, value in enumerate(predicted) if value is not None], np.int64)
+        rows, predicted = self.drawn_for(measure)
+        stored = self.draw.populations[measure]
         population = Population(
-            parse_measure(measure), draw.run.benchmark.n_queries, **draw.populations[measure]
+            parse_measure(measure),
+            self.draw.run.benchmark.n_queries,
+            stored["size"],
+            stored["decided_sum"],
+            stored["mean_predicted"],
         )
         return progress_of(
             population,
             self.pairs.rows(rows),
-            np.array([value for value in predicted if value is not None], np.float64),
+            predicted,
             self.current[rows],
+            by_machine=by_machine,
         )
+
+    def drawn_for(self, measure: str) -> tuple[IntArray, FloatArray]:
+        """Return the drawn captions that a measure is undecided for, and their predictions.
+
+        The captions are places in the drawn order, int64 [n]. Raises InvalidInput if the draw has
+        no estimate of the measure.
+        """
+        if measure not in self.draw.populations:
+            raise InvalidInput(no_estimate(self.draw, measure))
+        predicted = [row["predicted"].get(measure) for row in self.draw.captions]
+        rows = np.array([i for i, value in enumerate(predicted) if value is not None], np.int64)
+        values = [value for value in predicted if value is not None]
+        return rows, np.array(values, np.float64)
+
+    @property
+    def queries(self) -> IntArray:
+        """The numbers of the drawn captions, int64 [n]."""
+        return np.array([row["query"] for row in self.draw.captions], np.int64)
+
+
+def difference_now(draw: Draw) -> Difference:
+    """Return the difference of the two runs of a draw now."""
+    measure, stored = draw.measure, draw.populations[draw.measure]
+    first, second, both = stored["strata"]
+    population = PairPopulation(
+        parse_measure(measure),
+        draw.run.benchmark.n_queries,
+        (first, second, both),
+        stored["decided_sum"],
+        (stored["known"][0], stored["known"][1]),
+        stored["mean_predicted"],
+    )
+    sides = []
+    for rows in (draw.captions, [row["second"] for row in draw.captions]):
+        pairs = _pairs_of(rows)
+        sides.append(Side(pairs, _labels_now(draw.campaign, pairs.codes, pairs.unjudged)[1]))
+    strata = np.array([row["stratum"] for row in draw.captions], np.int64)
+    predicted = np.array([row["predicted"][measure] for row in draw.captions], np.float64)
+    return difference_of(population, strata, sides, predicted)
+
+
+def _pairs_of(rows: Sequence[Any]) -> TopPairs:
+    """Return the ranked pairs of drawn captions, with the labels before the draw."""
+    codes = np.array([row["codes"] for row in rows], np.int64)
+    gains = np.array([row["gains"] for row in rows], np.int8)
+    outside = np.array([row["outside"] for row in rows], np.int64)
+    return TopPairs(codes, gains, codes >= 0, outside)
 
 
 def no_estimate(draw: Draw, measure: str) -> str:
@@ -198,5 +266,30 @@ def open_draws() -> list[Draw]:
 
 
 def draws_of_benchmark(benchmark: Benchmark) -> list[Draw]:
-    draws = Draw.objects.filter(run__benchmark=benchmark)
-    return list(draws.select_related("run__benchmark", "campaign__benchmark", "created_by"))
+    """Return the draws of a benchmark, the newest first."""
+    return list(_with_runs(Draw.objects.filter(run__benchmark=benchmark)))
+
+
+def draws_of_run(run: Run) -> list[Draw]:
+    """Return the draws for a run, or for its difference from another run, the newest first."""
+    return list(_with_runs(Draw.objects.filter(Q(run=run) | Q(other=run))))
+
+
+def _with_runs(draws: QuerySet[Draw]) -> QuerySet[Draw]:
+    return draws.select_related("run__benchmark", "other", "campaign__benchmark", "created_by")
+
+
+def newest_draw(run: Run, measure: str, *, proxy: str = "") -> Draw | None:
+    """Return the newest draw of a run that has an estimate of a measure.
+
+    proxy: only draws with this machine; empty: all draws.
+    """
+    draws = _with_runs(Draw.objects.filter(run=run, other=None))
+    found = draws.filter(proxy=proxy) if proxy else draws
+    return next((draw for draw in found if measure in draw.populations), None)
+
+
+def newest_draw_of_two(run: Run, other: Run, measure: str) -> Draw | None:
+    """Return the newest draw for the difference of two runs, in either order."""
+    draws = _with_runs(Draw.objects.filter(measure=measure))
+    return draws.filter(Q(run=run, other=other) | Q(run=other, other=run)).first()

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from annotation.policies import can_lead
-from evaluation.estimates.forms import DrawForm
+from evaluation.estimates.forms import DrawForm, EstimateForm
 from evaluation.estimates.models import Draw
 from evaluation.estimates.plans import plan_of
-from evaluation.estimates.results import Result, result_of
-from evaluation.estimates.selectors import LoadedDraw, check_run
+from evaluation.estimates.results import Result, estimate, results_of
+from evaluation.estimates.selectors import check_run, draws_of_run
 from evaluation.estimates.tasks import DRAW_JOB
 from evaluation.release.policies import can_see_scores
 from hearth.jobs.views import start_job
 from hearth.shared.downloads import download_json
+from hearth.shared.errors import InvalidInput
 from hearth.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, only_for
-from pooling.models import Proxy, Run
+from pooling.core.direction import Direction
+from pooling.models import Benchmark, Proxy, Run
 from pooling.policies import benchmarks_seen_by
+from pooling.selectors.runs import find_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +40,15 @@ def run_estimate(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     run = _run(request, key, pk)
     benchmark = run.benchmark
     proxies = {proxy.name: proxy for proxy in Proxy.objects.filter(benchmark=benchmark)}
-    offered = {"proxy": [("", "none"), *((name, name) for name in proxies)]}
+    machines = [("", "none"), *((name, name) for name in proxies)]
+    others = find_runs(benchmark, direction=Direction.TEXT_TO_VIDEO)
+    names = [(other.name, other.name) for other in others]
+    second = [("", "none"), *(name for name in names if name[0] != run.name)]
     machine = proxies.get(request.GET.get("proxy", ""))
     form = DrawForm(
-        initial={"proxy": machine.name if machine else ""}, offered=offered, **form_data(request)
+        initial={"proxy": machine.name if machine else ""},
+        offered={"proxy": machines, "other": second},
+        **form_data(request),
     )
     if request.method == "POST" and form.is_valid():
         return start_job(
@@ -50,6 +59,11 @@ def run_estimate(request: HttpRequest, key: str, pk: int) -> HttpResponse:
             params={"benchmark": benchmark.key, "run": run.name, **form.values()},
             benchmark_key=benchmark.key,
         )
+    asked = EstimateForm(
+        request.GET if "measure" in request.GET else None,
+        initial={"runs": [run.name]},
+        offered={"runs": names, "proxy": machines},
+    )
     plan = plan_of(run, machine)
     context = {
         "benchmark": benchmark,
@@ -59,8 +73,10 @@ def run_estimate(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "main": next((one for one in plan.measures if one.measure == "C@10"), None),
         "proxies": proxies,
         "machine": machine,
-        "draws": [_shown(draw) for draw in _draws(run)],
+        "draws": [ShownDraw(draw, results_of(draw)) for draw in draws_of_run(run)],
         "form": form,
+        "asked": asked,
+        **_asked(benchmark, asked),
         "may_draw": can_lead(request.user, benchmark),
     }
     status = UNPROCESSABLE if form.errors else 200
@@ -86,12 +102,11 @@ def _run(request: HttpRequest, key: str, pk: int) -> Run:
     return run
 
 
-def _draws(run: Run) -> list[Draw]:
-    draws = Draw.objects.filter(run=run)
-    return list(draws.select_related("run__benchmark", "campaign__benchmark", "created_by"))
-
-
-def _shown(draw: Draw) -> ShownDraw:
-    loaded = LoadedDraw.of(draw)
-    measures = sorted(draw.populations, key=lambda name: name != draw.measure)
-    return ShownDraw(draw, [result_of(draw, name, loaded) for name in measures])
+def _asked(benchmark: Benchmark, form: EstimateForm) -> dict[str, Any]:
+    """Return the estimates that the form selects, or why there are none."""
+    if not form.is_bound or not form.is_valid():
+        return {}
+    try:
+        return {"found": estimate(benchmark, form.options)}
+    except InvalidInput as error:
+        return {"reason": str(error)}

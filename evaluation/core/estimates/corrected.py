@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.arrays import FloatArray
+from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.estimates.shares import Interval, wilson
 from evaluation.core.estimates.values import Z
 
@@ -73,6 +73,11 @@ class Captions:
         """Return captions from arrays that fit together."""
         columns = (positive, negative, weight, unknown, certain)
         return cls(*np.broadcast_arrays(*(np.asarray(column, np.float64) for column in columns)))
+
+    def rows(self, rows: IntArray) -> Captions:
+        """Return some of the captions."""
+        columns = (self.positive, self.negative, self.weight, self.unknown, self.certain)
+        return Captions(*(column[rows] for column in columns))
 
 
 def corrected_values(captions: Captions, rates: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
 from evaluation.core.estimates import means, sequences
-from evaluation.core.estimates.drawn import IN_CONFLICT, Progress
+from evaluation.core.estimates.drawn import Progress, values_now
 from evaluation.core.estimates.frames import TopPairs, is_correct_at
 from evaluation.core.estimates.shares import Interval
 from evaluation.core.estimates.systems import BothStratum, Stratum, compare_strata
@@ -58,26 +59,11 @@ class PairPopulation:
         return sum(self.sizes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class Side(NamedTuple):
     """The pairs of one system for the drawn captions, with the labels before the draw and now."""
 
     pairs: TopPairs
     current: GainArray
-
-    def ends(self, measure: Measure) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """Return the lowest and highest value of each caption, and which wait for a label."""
-        gains = np.where(self.pairs.unjudged, self.current, self.pairs.gains).astype(np.int8)
-        in_conflict, zeros = gains == IN_CONFLICT, np.zeros(gains.shape)
-        sides = [
-            replace(self.pairs, gains=np.where(in_conflict, label, gains).astype(np.int8))
-            for label in (0, 1)
-        ]
-        low, high = (side.values([measure], zeros)[measure] for side in sides)
-        waits = sides[0].undecided(measure)
-        if not is_correct_at(measure):
-            waits = waits | sides[1].undecided(measure)
-        return low, high, waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +83,9 @@ def difference_of(
     float64 [n], the predicted differences.
     """
     measure = population.measure
-    (low_a, high_a, waits_a), (low_b, high_b, waits_b) = (side.ends(measure) for side in sides)
+    (low_a, high_a, waits_a), (low_b, high_b, waits_b) = (
+        values_now(measure, side.pairs, side.current) for side in sides
+    )
     waits = waits_a | waits_b
     n = len(waits) if not waits.any() else int(np.argmax(waits))
     first, planned = slice(0, n), len(waits)
@@ -159,7 +147,7 @@ def _interval(
             a - b, predicted, population.mean_predicted, size, planned, LOOKING_ALPHA
         )
     else:
-        confidence = _confidence(z or Z_AT_END)
+        confidence = means.confidence_of(z or Z_AT_END)
         found = means.difference_estimate(
             a - b, predicted, population.mean_predicted, size, 1.0, confidence
         )
@@ -183,12 +171,6 @@ def _by_strata(
     )
 
 
-def _confidence(z: float) -> float:
-    from scipy.special import ndtr  # type: ignore[import-untyped]  # slow to import
-
-    return float(2 * ndtr(z) - 1)
-
-
 def p_of(interval_at: Callable[[float], Interval]) -> float:
     """Return the two-sided p of no difference: the level at which the interval just excludes 0.
 
@@ -205,4 +187,4 @@ def p_of(interval_at: Callable[[float], Interval]) -> float:
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if excludes(middle) else (low, middle)
-    return 1 - _confidence(low)
+    return 1 - means.confidence_of(low)

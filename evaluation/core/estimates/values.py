@@ -19,6 +19,9 @@ Z_AT_END: Final = 2.108
 
 FEWEST_CAPTIONS: Final = 30
 
+FEWEST_SURPRISES: Final = 10
+"""The least number of captions that a machine predicts wrongly by more than one half, for C@k."""
+
 
 class Method(Enum):
     """An estimator: its text, and what its interval assumes."""
@@ -68,7 +71,10 @@ class Refusal(Enum):
     """Why there is no estimate."""
 
     NOT_DRAWN = "The judged captions are not a sample that Hearth drew."
-    MACHINE_CHANGED = "The machine's values have changed since the draw."
+    MACHINE_CHANGED = (
+        "The machine is not the one whose predictions were stored before the judging. Draw "
+        "captions with this machine."
+    )
     FEW_CAPTIONS = f"Fewer than {FEWEST_CAPTIONS} captions are judged."
     UNJUDGED = "Pairs of drawn captions are unjudged, so there are only bounds."
     STOPPED_EARLY = (
@@ -77,6 +83,7 @@ class Refusal(Enum):
     NO_DOUBLE_LABELS = (
         "The correction for wrong labels needs pairs that were labelled twice before the draw."
     )
+    EARLIER_VERSION = "The draw was made by an earlier version, which did not store what is needed."
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,37 @@ def estimate_in(
 ) -> Result | None:
     """Return the estimate of a score, unless the score is complete or nothing is estimated yet."""
     found = results.get((row.run.pk, cell.measure))
-    return None if found is None or found.value is None or cell.is_complete else found
+    is_shown = found is not None and found.value is not None and not cell.is_complete
+    return found if is_shown else None
+
+
+@register.simple_tag
+def estimate_abc(estimate: Result, cell: Cell) -> str:
+    """Return an estimate as A (B + C) in %, with the half width of the intervals of A and C."""
+    if estimate.value is None:
+        return ""
+    value, original = 100 * estimate.value, cell.original.number
+    shown = f"{value:.2f} ±{estimate.half_points}"
+    if original is None:
+        return shown
+    return f"{shown} ({100 * original:.2f} {value - 100 * original:+.2f} ±{estimate.half_points})"
+
+
+@register.simple_tag
+def state_of(results: Mapping[tuple[int, str], Result], row: ResultRow) -> str:
+    """Return whether the scores of a run are complete, estimated or unjudged.
+
+    They are estimated if those that are not complete have an estimate.
+    """
+    cells = [cell for cell in row.cells if not cell.is_complete]
+    if not cells:
+        return "complete"
+    known = [result for cell in cells if (result := estimate_in(results, row, cell))]
+    if not known:
+        return "unjudged pairs"
+    widest = max(known, key=lambda result: result.half_width or 0)
+    part = "estimated" if len(known) == len(cells) else "partly estimated"
+    return f"{part} (±{widest.half_points})"
 
 
 @register.simple_tag
@@ -41,4 +71,5 @@ def sampled_for(label_set: LabelSet) -> list[str]:
         created_at__lt=label_set.created_at,
         campaign__tasks__labels_live__gt=0,
     )
-    return list(draws.order_by("run__name").values_list("run__name", flat=True).distinct())
+    names = draws.order_by().values_list("run__name", "other__name").distinct()
+    return sorted({name for pair in names for name in pair if name})

@@ -79,7 +79,9 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
 def register(section: str, analysis: Analysis[Any, Any]) -> None:
     """Add an analysis of a slice above the lab at the end of a section."""
     SECTIONS[section] = (*SECTIONS.get(section, ()), analysis)
-    ANALYSES[analysis.name] = analysis
+    # The order must not depend on which module was imported first.
+    ANALYSES.clear()
+    ANALYSES.update({one.name: one for section in SECTIONS.values() for one in section})
 
 
 def get_analysis(name: str) -> Analysis[Any, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from evaluation.core.files.archive import Archive
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import Question, build_question
-from evaluation.lab.paper.tables import FIRE_AP, TABLES, tables_tex
+from evaluation.lab.paper.tables import FIRE_AP, FURTHER, TABLES, tables_tex
 from evaluation.lab.paper.texts import methods_tex, references_bib
 from evaluation.models import AnalysisResult, LabelSet
 from evaluation.release.exports import DEFAULT
@@ -49,10 +49,12 @@ def plan_paper(label_set: LabelSet) -> Plan:
     """
     questions: dict[str, Question] = {}
     missing: dict[str, str] = {}
-    for name in TABLES:
+    benchmark = label_set.benchmark
+    further = [name for name, found in FURTHER.items() if found.applies(benchmark)]
+    for name in (*TABLES, *further):
         data = {"labels": str(label_set.reference), **OPTIONS.get(name, {})}
         try:
-            questions[name] = build_question(get_analysis(name), label_set.benchmark, data)
+            questions[name] = build_question(get_analysis(name), benchmark, data)
         except InvalidInput as error:
             if name == "scores":
                 raise

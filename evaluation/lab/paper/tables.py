@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from evaluation.core.files.latex import (
@@ -20,6 +21,7 @@ from evaluation.lab.analyses.leave_one_out import LeftOut
 from evaluation.lab.analyses.leave_one_out import Result as LeaveOneOut
 from evaluation.lab.analyses.overlap import Result as Overlap
 from evaluation.lab.analyses.scores import Result as Scores
+from pooling.models import Benchmark
 
 FIRE_AP = "AP(found)@20"
 """The average precision in the tables of the FIRE study, whose lists have 20 videos."""
@@ -139,6 +141,21 @@ TABLES: dict[str, Callable[[Any], Table]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Further:
+    """A table of an analysis above the lab, for benchmarks to which it applies.
+
+    build: returns None if there is nothing to show.
+    """
+
+    applies: Callable[[Benchmark], bool]
+    build: Callable[[Any], Table | None]
+
+
+# By the name of the analysis, which is registered in the same module.
+FURTHER: dict[str, Further] = {}
+
+
 def tables_tex(results: Mapping[str, Any], missing: Mapping[str, str]) -> str:
     """Return the file of all tables.
 
@@ -153,4 +170,7 @@ def tables_tex(results: Mapping[str, Any], missing: Mapping[str, str]) -> str:
         else:
             part = table(build(results[name]))
         parts.append(f"{title}\n{part}")
+    for name, further in FURTHER.items():
+        if name in results and (made := further.build(results[name])) is not None:
+            parts.append(f"% The analysis {name}.\n{table(made)}")
     return "\n".join(parts)
