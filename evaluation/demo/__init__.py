@@ -4,4 +4,8 @@ All modules except `people`, `guideline`, `phrasings` and `sequences` work witho
 `demo` command combines them. Each module imports only modules to its left: shapes < wording,
 render < captions < benchmark, explaining, reading < gold, systems, annotators, noise, proxies <
 files, people, guideline < phrasings, sequences.
+All modules except `people`, `guideline`, `phrasings` and `estimates` work without
+Django. The `demo` command combines them.
+Each module imports only modules to its left: shapes < wording, render < captions < benchmark,
+explaining, reading < gold, systems, annotators, noise, proxies < files, people, guideline.
 """

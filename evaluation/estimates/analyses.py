@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
@@ -14,6 +15,8 @@ from evaluation.estimates.results import newest_differences, newest_results, p_t
 from evaluation.lab.analyses import charts, options, register, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.leaderboard import ESTIMATES as LEADERBOARD_ESTIMATES
+from evaluation.lab.analyses.leaderboard import Estimated
 from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import (
     Ends,
@@ -27,6 +30,7 @@ from evaluation.lab.analyses.rows import (
 )
 from evaluation.lab.paper.tables import FURTHER, Further
 from hearth.shared.progress import Progress
+from pooling.models import Benchmark
 
 Method = Annotated[str, Shown("Method")]
 Captions = Annotated[int, Shown("Captions", "count")]
@@ -200,7 +204,7 @@ def _add(
     lists = inputs.ranked[run]
     share = Measure("Judged", max(1, measure.reads(lists.depth)))
     found = bound_scores(lists, inputs.judged, [measure, share])
-    score, judged = found.lower.mean(measure).value, found.lower.mean(share).value
+    score, judged = found.lower.mean(measure).value, found.known.mean(share).value
     original = bound_scores(lists, inputs.original, [measure]).lower.mean(measure).value
     if judged == 1:
         result.complete.append(CompleteRow(run, str(measure), score, original))
@@ -307,7 +311,18 @@ ESTIMATES = Analysis(
         "labels that were sampled for a run favour it.",
     ),
 )
+
+
+def _of_board(benchmark: Benchmark, measure: str) -> Iterator[Estimated]:
+    """Yield the estimates of a measure for the leaderboard."""
+    names = dict(benchmark.runs.values_list("pk", "name"))
+    for (run, name), found in newest_results(benchmark).items():
+        if name == measure and found.value is not None and found.half_width is not None:
+            yield names[run], found.value, found.half_width
+
+
 register("Scores", ESTIMATES)
+LEADERBOARD_ESTIMATES.append(_of_board)
 FURTHER["estimates"] = Further(
     lambda benchmark: Draw.objects.filter(run__benchmark=benchmark).exists(), paper_table
 )

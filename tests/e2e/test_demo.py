@@ -63,12 +63,17 @@ def test_demo_is_built_once_and_labels_change_the_leaderboard(home: Path) -> Non
     assert best == {"original": "bag-of-words", "labelled": "still-frame"}
     assert sorted(first["proxies"])[0] == "BoW"
     assert all(0.5 < auc < 0.9 for auc in first["proxies"].values())
+    assert first["estimate"]["captions"] == 30
+    assert abs(first["estimate"]["truth"] - 0.5) < 0.5
     assert not running_with(home)
     assert rows_of_demo(home) == {
         "gold": [("control", 24), ("training", 24)],
         "trained": [("annotator", 16), *[(f"simulated-{name}", 16) for name in NAMES]],
         "paused": [("simulated-igor", 24, 3, 0)],
-        "labels": [("label", "live", first["judgments"]), ("order", "live", 60)],
+        "labels": [
+            ("label", "live", first["judgments"] + first["estimate"]["labels"]),
+            ("order", "live", 60),
+        ],
         "pictures": [(0, 1), (1, 0)],
     }
 

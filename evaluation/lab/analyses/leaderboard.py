@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Self
@@ -30,19 +31,31 @@ from evaluation.lab.analyses.rows import Ends, Run, Score, Shown
 from evaluation.models import DRAFT, Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 from hearth.shared.progress import Progress
+from pooling.models import Benchmark
 
 # Maximum number of label sets; the newest are used.
 RELEASES_MAX = 12
 
+Estimated = tuple[str, float, float]
+"""The name of a run, its estimated score, and half the width of the 95 % interval."""
+
+# A slice above the lab adds a function that returns the estimates of a measure.
+ESTIMATES: list[Callable[[Benchmark, str], Iterable[Estimated]]] = []
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(options.Resampling):
-    """releases: version and SHA-256 of each label set, oldest first."""
+    """Options of the leaderboard.
+
+    releases: version and SHA-256 of each label set, oldest first.
+    estimates: the runs with an estimate, its value and half the width of its interval.
+    """
 
     measure: options.ShareMeasure = "C@1"
     resamples: options.NumberOfResamples = 1000
     releases: tuple[tuple[str, ...], ...] | None = None
     highest_grade: int | None = None
+    estimates: tuple[Estimated, ...] | None = None
 
     def filled(self, inputs: Inputs) -> Self:
         """Add the version and hash of the newest label sets, and the highest grade.
@@ -51,8 +64,10 @@ class Options(options.Resampling):
         contain it if it is selected.
         """
         newest = LabelSet.objects.filter(benchmark=inputs.benchmark)[:RELEASES_MAX]
+        found = [row for find in ESTIMATES for row in find(inputs.benchmark, self.measure)]
         return replace(
             self,
+            estimates=tuple(sorted(found)) or None,
             releases=tuple((release.version, release.sha256) for release in reversed(newest)),
             highest_grade=highest_grade(inputs.benchmark),
         )
@@ -70,6 +85,8 @@ class BoardRow:
     """The rank and the score of a run by the selected labels, and by the original positives.
 
     bounds_corrected: null if unknown
+    estimated: what judging everything would give, by drawn captions, and half the width of its 95 %
+        interval; null if there is no estimate
     """
 
     rank: Annotated[int, Shown("Rank", "count")]
@@ -84,6 +101,17 @@ class BoardRow:
     ]
     judged_depth: Annotated[int, Shown("Ranks used", "count")]
     judged: Annotated[Score, Shown("Judged share of these, %", "percent")]
+    estimated: list[float] | None = None
+
+    @property
+    def state(self) -> Annotated[str, Shown("State")]:
+        """Whether the score is complete, estimated, or has unjudged pairs."""
+        if self.judged == 1:
+            return "complete"
+        if self.estimated is None:
+            return "unjudged pairs"
+        value, half = (100 * part for part in self.estimated)
+        return f"estimated {value:.1f} ±{half:.1f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +267,7 @@ def _board(inputs: Inputs, original: FloatArray, options: Options) -> list[Board
         inputs, inputs.counted_originals, unit=options.unit, number=DRAWS, seed=options.seed
     )
     grade = max(options.highest_grade or 0, inputs.judged.highest_gain)
+    estimated = {name: list(found) for name, *found in options.estimates or ()}
     rows: list[BoardRow] = []
     for run, rank, before, after in zip(inputs.runs, ranks, original, labelled, strict=True):
         ranked = inputs.ranked[run.name]
@@ -260,6 +289,7 @@ def _board(inputs: Inputs, original: FloatArray, options: Options) -> list[Board
                 ),
                 judged_depth=depth,
                 judged=found.known.mean(share).value,
+                estimated=estimated.get(run.name),
             )
         )
     return sorted(rows, key=lambda row: (row.rank, row.run))
@@ -285,6 +315,9 @@ LEADERBOARD = Analysis(
         "includes them. A measure with a cutoff uses the top of the list. Any other measure uses "
         "the whole list.",
         ALL_POSITIVES,
+        "A run is complete if all ranks that the measure reads are judged. An estimate is what "
+        "judging everything would give, with half the width of its 95 % interval, from captions "
+        "that were drawn and judged. It has no influence on scores and ranks.",
         f"If there are more than {RELEASES_MAX} label sets, the newest are used.",
     ),
 )

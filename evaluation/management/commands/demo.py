@@ -28,6 +28,12 @@ from annotation.services import (
 )
 from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
+from evaluation.demo.estimates import (
+    add_machine_judge,
+    estimate_lines,
+    estimate_system,
+    estimated,
+)
 from evaluation.demo.files import write_benchmark, write_gold
 from evaluation.demo.gold import choose_gold
 from evaluation.demo.guideline import GUIDELINE, make_examples
@@ -65,6 +71,7 @@ from pooling.core.direction import Direction
 from pooling.core.pool import union_codes
 from pooling.core.pool_options import PoolOptions
 from pooling.core.proxies.options import Method, ProxyOptions
+from pooling.enums import ProxyMethod
 from pooling.models import Benchmark
 from pooling.selectors.pools import pair_arrays
 from pooling.selectors.proxies import find_proxies, has_wordnet, values_of_proxy
@@ -140,8 +147,12 @@ class Command(HearthCommand):
                     self.progress,
                     allow_pending=True,
                 )
+            # After the label set, which therefore has no labels that were sampled for a run.
+            demo, benchmark = make_benchmark(), Benchmark.objects.get(key=KEY)
+            add_machine_judge(benchmark, self.progress)
+            estimate_system(benchmark, make_annotators(demo), self.progress)
             self.progress.close()
-            result = summary(Benchmark.objects.get(key=KEY))
+            result = summary(benchmark)
             if not options["no_serve"]:
                 self.report(result)
                 self.serve(options["port"])
@@ -161,7 +172,7 @@ class Command(HearthCommand):
             [*gunicorn, "--bind", address], WEB_CONCURRENCY="2", WEB_THREADS="32", HEARTH_DEMO="1"
         ) as server:
             wait_for_port(port)
-            campaign = campaigns_of(Benchmark.objects.get(key=KEY))[0]
+            campaign = campaigns_of(Benchmark.objects.get(key=KEY)).filter(draw=None)[0]
             for line in addresses(f"http://{address}", campaign):
                 self.stdout.write(line)
             self.stdout.flush()
@@ -345,7 +356,9 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
         "proxies": {
             proxy.name: auc_by_truth(make_benchmark(), values_of_proxy(proxy))
             for proxy in find_proxies(benchmark)
+            if proxy.method != ProxyMethod.JUDGE
         },
+        "estimate": estimated(make_benchmark(), benchmark),
     }
 
 
@@ -392,7 +405,7 @@ def table(result: dict[str, Any]) -> list[str]:
         )
         lines.append(f"{name:14}{cells}")
     noise, proxies = noise_lines(result["noise"], COLUMNS), proxy_lines(result["proxies"])
-    return [*lines, "", *noise, "", *proxies, ""]
+    return [*lines, "", *noise, "", *proxies, "", *estimate_lines(result["estimate"]), ""]
 
 
 def addresses(root: str, campaign: Campaign) -> list[str]:
@@ -403,6 +416,8 @@ def addresses(root: str, campaign: Campaign) -> list[str]:
         f"Training, gold        {root}/benchmarks/{KEY}/training/   (as lead)",
         f"Results               {root}/benchmarks/{KEY}/results/   (as researcher)",
         f"Proxies               {root}/benchmarks/{KEY}/proxies/   (as researcher)",
+        f"Machine judge         {root}/benchmarks/{KEY}/machines/   (as researcher)",
+        f"Estimates             {root}/benchmarks/{KEY}/analyses/estimates/   (as researcher)",
         *([] if has_wordnet() else [f"{'':22}{WITHOUT_WORDNET}"]),
         f"Accounts              {', '.join(ACCOUNTS)}; password of all: {PASSWORD}",
         "Press Ctrl-C to stop. The data is kept.",

@@ -90,7 +90,7 @@ def test_table_shows_scores_by_labels_with_original_score_and_difference(
     sha = {run.name: run.sha256[:12] for run in benchmark.runs.all()}
     assert table_of(page) == [
         [
-            f"A depth 2 · {sha['A']}",
+            f"A depth 2 · {sha['A']} unjudged pairs",
             # C@1 reads rank 1. The other measures read both ranks of the lists.
             "★ highest: 59.6 (25.0 + 34.6) Judged@1 25.0",
             "★ highest: 50.0 (50.0 + 0.0) Judged@2 50.0",
@@ -101,7 +101,7 @@ def test_table_shows_scores_by_labels_with_original_score_and_difference(
             "1",
         ],
         [
-            f"=B depth 2 · {sha['=B']}",
+            f"=B depth 2 · {sha['=B']} unjudged pairs",
             # Like older evaluations, this one lacks the judged shares at these depths.
             "10.0 (4.5 + 5.5) Judged@1 –",
             "★ highest: 50.0 (50.0 + 0.0) Judged@2 –",
