@@ -103,8 +103,8 @@ def estimate_lines(found: DemoEstimate | None) -> list[str]:
     if found is None:
         return []
     return [
-        f"{found['run']} is in no pool. Its {found['measure']} in %, from {found['captions']} drawn "
-        f"captions ({found['labels']} labels):",
+        f"{found['run']} is in no pool. Its {found['measure']} in %, from {found['captions']} "
+        f"drawn captions ({found['labels']} labels):",
         f"{'what judging everything would give':40}{found['points']}",
         f"{'corrected for wrong labels':40}{found['corrected']}",
         f"{'by the correct labels':40}{100 * found['truth']:.2f}",
