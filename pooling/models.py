@@ -18,6 +18,7 @@ from pooling.core.pair_space import PairSpace
 from pooling.core.pool_options import ADDED, LEFT_OUT, ORIGINALS, PROXY_FROM, RANKED, SIMILARITY
 from pooling.core.readers.registry import AUTO
 from pooling.core.readers.tags import MAX_TAG
+from pooling.core.strata import Ranks
 from pooling.enums import (
     EqualTexts,
     MediaState,
@@ -454,6 +455,9 @@ class Pool(models.Model):
     )
     proxy_from = models.FloatField(default=PROXY_FROM, help_text="lowest value of the proxy")
     budget = models.PositiveIntegerField(null=True, help_text="maximum new pairs; empty: all")
+    strata = models.CharField(
+        max_length=500, blank=True, help_text="ranks and shares to judge; empty: all pairs"
+    )
     sha256 = models.CharField(
         max_length=64, blank=True, help_text="hash of the codes of the new pairs"
     )
@@ -482,6 +486,7 @@ class Pool(models.Model):
             f"{counted(self.sample_size or 0, 'caption')} {seed}": self.sample_size,
             f"{counted(self.video_sample or 0, 'video')} {seed}": self.video_sample,
             f"at most {counted(self.budget or 0, 'new pair')}": self.budget,
+            f"strata {self.strata.replace(' ', ', ')} {seed}": self.strata,
             "all original positives": self.originals == ADDED,
             "no original positives": self.originals == LEFT_OUT,
             f"{counted(self.similar or 0, 'similar text')} per caption with a similarity of at "
@@ -491,6 +496,54 @@ class Pool(models.Model):
             ),
         }
         return [text for text, applies in words.items() if applies]
+
+
+class PoolStratum(models.Model):
+    """Pairs of a pool of which a share is judged. Their codes include the pairs not to judge.
+
+    Strata of imported judgments have no ranks and no rate.
+    """
+
+    pool = models.ForeignKey(Pool, models.CASCADE, related_name="drawn_strata")
+    position = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=40)
+    first_rank = models.PositiveIntegerField(null=True)
+    last_rank = models.PositiveIntegerField(null=True)
+    rate = models.FloatField(null=True, help_text="share of the pairs to judge")
+    n_pairs = models.PositiveIntegerField()
+    n_drawn = models.PositiveIntegerField(help_text="pairs to judge")
+    codes = models.BinaryField(help_text="see `pooling.core.strata.pack_stratum`")
+    drawn = models.BinaryField(help_text="a bit for each pair")
+
+    class Meta:
+        ordering = ["pool", "position"]
+        verbose_name_plural = "pool strata"
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "position"], name="stratum_position"),
+            models.UniqueConstraint(fields=["pool", "name"], name="stratum_name"),
+            models.CheckConstraint(
+                condition=models.Q(n_drawn__lte=models.F("n_pairs")), name="stratum_drawn"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(first_rank=None, last_rank=None, rate=None)
+                | models.Q(
+                    first_rank__gte=1,
+                    last_rank__gte=models.F("first_rank"),
+                    rate__gt=0,
+                    rate__lte=1,
+                ),
+                name="stratum_ranks",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Pool {self.pool_id}: {self.name}"
+
+    @property
+    def ranks(self) -> Ranks | None:
+        if self.first_rank is None or self.last_rank is None or self.rate is None:
+            return None
+        return Ranks(self.first_rank, self.last_rank, self.rate)
 
 
 class Pair(models.Model):

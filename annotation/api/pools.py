@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.selectors.effort import PoolPlanReport, preview_pool
+from annotation.selectors.pool_strata import StratumReport
 from hearth.jobs.api import JobSerializer
 from hearth.shared.option_fields import serializer_of
 from hearth.shared.options import as_params
@@ -15,6 +16,29 @@ from pooling.api.base import OfBenchmark
 from pooling.core.pool_options import PoolRequest
 from pooling.policies import check_can_pool
 from pooling.selectors.pool_plan import takes_long
+
+
+class StratumSerializer(serializers.Serializer[StratumReport]):
+    name = serializers.CharField(help_text="Its ranks, or where its pairs come from.")
+    rate = serializers.FloatField(
+        allow_null=True, help_text="The share to judge; null if all pairs are to be judged."
+    )
+    pairs = serializers.IntegerField(help_text="The number of pairs in the stratum.")
+    drawn = serializers.IntegerField(help_text="The number of pairs to judge.")
+    new = serializers.IntegerField(help_text="Those of them that no earlier pool contains.")
+    stands_for = serializers.FloatField(help_text="The pairs for which a drawn pair stands.")
+    judged = serializers.IntegerField(help_text="Pairs of the stratum that have a label so far.")
+    relevant = serializers.IntegerField(help_text="Relevant pairs among these.")
+    share = serializers.FloatField(
+        allow_null=True, help_text="The share of relevant pairs; null with fewer than 20 labels."
+    )
+    relevant_expected = serializers.FloatField(
+        allow_null=True, help_text="The expected number of relevant pairs in the stratum."
+    )
+    margin = serializers.FloatField(
+        help_text="Half the width of the 95 % interval of the number of relevant pairs in the "
+        "stratum, once the drawn pairs are judged; without a `share`, the largest possible one."
+    )
 
 
 class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
@@ -67,6 +91,9 @@ class PoolPlanSerializer(serializers.Serializer[PoolPlanReport]):
     sha256 = serializers.CharField(
         help_text="A value to send as `expected` when the pool is built, so that the job fails if "
         "the new pairs have changed."
+    )
+    strata = StratumSerializer(
+        many=True, required=False, help_text="What judging each stratum gives, if there are any."
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from annotation.core.plan import DOUBLE_SHARE
 from annotation.models import Campaign, Judgment, JudgmentTask, of_labels
+from annotation.selectors.pool_strata import StratumReport, strata_reports
 from annotation.selectors.tasks import NewCounts, TaskCounter
 from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import Progress, no_progress
@@ -61,7 +63,7 @@ class PoolPlanReport(TypedDict):
     """A planned pool in the API and in the output of `build_pool --plan --json`.
 
     new_tasks, task_pairs: what the pool adds to the next campaign. waiting_tasks, waiting_pairs:
-    what earlier pools give to it.
+    what earlier pools give to it. strata: only if the pool has strata.
     """
 
     pairs: int
@@ -81,22 +83,24 @@ class PoolPlanReport(TypedDict):
     hours: float
     cost: float | None
     sha256: str
+    strata: NotRequired[list[StratumReport]]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedPool:
     """A pool that could be built now, and the effort of judging the tasks that it adds.
 
-    waiting: the tasks of earlier pools that no campaign contains.
+    waiting: the tasks of earlier pools that no campaign contains. strata: what judging each gives.
     """
 
     plan: PoolPlan
     added: NewCounts
     waiting: NewCounts
     effort: Effort
+    strata: Sequence[StratumReport] = ()
 
     def report(self) -> PoolPlanReport:
-        return {
+        report: PoolPlanReport = {
             "pairs": len(self.plan.codes),
             "new_pairs": len(self.plan.new),
             "left_out": self.plan.n_left_out,
@@ -115,6 +119,7 @@ class PlannedPool:
             "cost": self.effort.cost,
             "sha256": self.plan.sha256,
         }
+        return {**report, "strata": list(self.strata)} if self.strata else report
 
 
 def preview_pool(
@@ -133,7 +138,9 @@ def preview_pool(
     known, counter = pair_arrays(benchmark).codes, TaskCounter(benchmark)
     waiting = counter.count(known)
     added = counter.count(union_codes([known, plan.new])) - waiting
-    return PlannedPool(plan, added, waiting, effort_of(benchmark, added.tasks, rate, seconds))
+    effort = effort_of(benchmark, added.tasks, rate, seconds)
+    strata = strata_reports(benchmark, plan.strata, plan.new)
+    return PlannedPool(plan, added, waiting, effort, strata)
 
 
 def check_assumptions(rate: float | None, seconds: float | None) -> None:

@@ -36,6 +36,7 @@ from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.core.readers.layouts import JUDGMENT_COLUMNS
 from pooling.core.readers.registry import AUTO
+from pooling.core.strata import Stratum, stated_strata
 from pooling.models import Benchmark
 from pooling.selectors.arrays import query_numbers, query_texts, video_numbers
 from pooling.selectors.captions import first_equal_captions
@@ -178,8 +179,12 @@ def _origin(file: JudgmentsFile, name: str, licence: str, data_set: str) -> dict
         "licence_stated_elsewhere": licence.strip(),
         "has_annotators": file.has_annotators,
         "has_times": bool((file.times != NO_TIME).any()),
-        **({"strata": {k: list(n) for k, n in file.strata.items()}} if file.strata else {}),
+        **({"strata": _strata_counts(file)} if file.strata else {}),
     }
+
+
+def _strata_counts(file: JudgmentsFile) -> dict[str, list[int]]:
+    return {name: list(counts) for name, counts in sorted(file.counts_by_stratum().items())}
 
 
 def _check_pool_equal(stored: Campaign, pool_equal: bool) -> None:
@@ -215,7 +220,9 @@ def _store(
     if most > SLOTS_MAX:
         raise InvalidInput(f"A pair has {most} labels. The maximum is {SLOTS_MAX}.")
     pooled = union_codes([pairs, benchmark.pair_space.encode(*file.unjudged)])
-    pool, all_ids = add_judged_pairs(benchmark=benchmark, codes=pooled, by=by)
+    pool, all_ids = add_judged_pairs(
+        benchmark=benchmark, codes=pooled, by=by, strata=_strata(benchmark, file, codes)
+    )
     pair_ids = all_ids[np.searchsorted(pooled, pairs)]
     shared = _shared(benchmark, tasks) if pool_equal else {}
     campaign = Campaign.objects.create(
@@ -252,6 +259,15 @@ def _store(
         },
     )
     return campaign
+
+
+def _strata(benchmark: Benchmark, file: JudgmentsFile, codes: Int64Array) -> list[Stratum]:
+    """Return the strata that the file states. codes: int64 [n], the pair of each judgment."""
+    if not file.strata:
+        return []
+    unjudged = benchmark.pair_space.encode(*file.unjudged)
+    is_judged = np.repeat([True, False], [len(codes), len(unjudged)])
+    return stated_strata(file.strata, file.stratum, np.concatenate([codes, unjudged]), is_judged)
 
 
 def _times(file: JudgmentsFile) -> Any:

@@ -46,7 +46,7 @@ class Calls:
         """
         return self._begin({"system": system, "name": name, "direction": direction, "format": format, "depth": depth}, {"file": file, "keys": keys}, on_bytes, for_scoring)
 
-    def build_pool(self, *, depth: int, runs: Sequence[str] = (), sample: int | None = None, video_sample: int | None = None, seed: int = 0, originals: Literal['ranked', 'added', 'left-out'] = 'ranked', similar: int | None = None, similar_from: float = 0.5, proxy: str = '', proxy_from: float = 0.5, budget: int | None = None, expected: str = '', on_job: OnJob = ignore) -> Json:
+    def build_pool(self, *, depth: int, runs: Sequence[str] = (), sample: int | None = None, video_sample: int | None = None, seed: int = 0, originals: Literal['ranked', 'added', 'left-out'] = 'ranked', similar: int | None = None, similar_from: float = 0.5, strata: Sequence[str] = (), proxy: str = '', proxy_from: float = 0.5, budget: int | None = None, expected: str = '', on_job: OnJob = ignore) -> Json:
         """Pool the top of runs.
 
         depth: Depth. The number of items to pool from the top of each ranked list.
@@ -57,12 +57,13 @@ class Calls:
         originals: Original positives.
         similar: Similar captions. The number of similar texts per caption. The original positives of the captions with these texts are also pooled for this caption. Texts are similar if they share rare words. With this option, the preview runs as a job, because it takes up to a minute.
         similar_from: Lowest similarity. From 0 to 1; equal texts have 1.
+        strata: Strata. The share of the pairs to judge at each range of ranks, one per line, such as 1-10=1 and 11-50=20%. The last rank is the depth. A pair has the best rank that a run gives it. Scores are then estimated by the measure xinfAP.
         proxy: Proxy. Adds each pair with a high value, even if no run ranks it.
         proxy_from: Lowest value. From 0 to 1. The page of the proxy shows how many pairs reach each value.
         budget: Maximum new pairs. If there are more new pairs, the pool keeps those that the largest number of systems rank. Among pairs with equal numbers, the best rank in any run decides, then the value by the proxy if one is selected, and then the seed.
         expected: Preview. The `sha256` of a plan. The job fails if the new pairs have changed since then.
         """
-        return self._do("pools/", {"depth": depth, "runs": runs, "sample": sample, "video_sample": video_sample, "seed": seed, "originals": originals, "similar": similar, "similar_from": similar_from, "proxy": proxy, "proxy_from": proxy_from, "budget": budget, "expected": expected}, {}, on_job)
+        return self._do("pools/", {"depth": depth, "runs": runs, "sample": sample, "video_sample": video_sample, "seed": seed, "originals": originals, "similar": similar, "similar_from": similar_from, "strata": strata, "proxy": proxy, "proxy_from": proxy_from, "budget": budget, "expected": expected}, {}, on_job)
 
     def find_scenes(self, *, file: File | None = None, video: str = '', rate: float = 8.0, most: int = 30, steady: float | None = None, again: bool = False, on_job: OnJob = ignore) -> Json:
         """Divide videos into scenes.

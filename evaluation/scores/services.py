@@ -13,6 +13,7 @@ from evaluation.core.pools.coverage import cover_ranks
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
+from evaluation.core.relevance.strata import NEEDS_STRATA, Strata
 from evaluation.models import Evaluation, LabelSet
 from evaluation.release import selectors
 from evaluation.release.policies import check_can_evaluate
@@ -127,6 +128,9 @@ def evaluate_runs(
     runs = find_runs(benchmark, run_names, upper_bounds=True)
     positives = _Positives(*_positives(benchmark, label_set, twins, labels_only=labels_only))
     moments = MomentScoring(benchmark, label_set, labels_only=labels_only)
+    of_strata = None
+    if any(measure.needs == NEEDS_STRATA for measure in requested):
+        of_strata = selectors.strata_of_labels(benchmark, label_set, labels_only=labels_only)
     is_stored = not measures and twins == OFF
     # Private runs are scored too, but the returned value does not contain them.
     private = private_runs(benchmark) if is_stored and not run_names else []
@@ -134,7 +138,8 @@ def evaluate_runs(
     for number, run in enumerate([*runs, *private]):
         progress(number, len(runs) + len(private), "scoring")
         located = moments.evaluate(run, requested or None)
-        results.append(_evaluate(run, *positives.facing(run.facing), requested, located))
+        strata = of_strata if run.facing is Direction.TEXT_TO_VIDEO else None
+        results.append(_evaluate(run, *positives.facing(run.facing), requested, located, strata))
     if is_stored:
         _store(benchmark, results, label_set, labels_only)
     progress(len(results), len(results), "scoring")
@@ -226,15 +231,17 @@ def _evaluate(
     labelled: Judged | None,
     requested: Sequence[Measure],
     located: MomentEvaluation,
+    strata: Strata | None = None,
 ) -> RunEvaluation:
     ranked = ranked_lists(run)
     measures = [m for m in requested or DEFAULT_MEASURES if m not in located.measures]
     reads = {str(measure): measure.reads(run.depth) for measure in measures}
     depths = [Measure("Judged", depth) for depth in _judged_depths(run.depth, reads.values())]
-    by_original = score_run(ranked, original, [*measures, *depths])
-    by_labels = (
-        by_original if labelled is None else score_run(ranked, labelled, [*measures, *depths])
-    )
+    of_originals = None if strata is None else Strata.of((), original.codes)
+    by_original = score_run(ranked, original, [*measures, *depths], strata=of_originals)
+    by_labels = by_original
+    if labelled is not None:
+        by_labels = score_run(ranked, labelled, [*measures, *depths], strata=strata)
     known = original if labelled is None else labelled
     coverage = cover_ranks(ranked.top(POOLED_DEPTH), known)
     # The bounds of C@k depend only on the top k.

@@ -8,11 +8,21 @@ from typing import Annotated
 
 import numpy as np
 
-from hearth.shared.options import DEPTH_MAX, SEED_MAX, Entry, Group, Option, Seed
+from hearth.shared.errors import InvalidInput
+from hearth.shared.options import (
+    DEPTH_MAX,
+    SEED_MAX,
+    Entry,
+    Group,
+    Option,
+    OptionFault,
+    Seed,
+)
 from pooling.core.arrays import Bools, Int32s, Int64s
 from pooling.core.hashing import lowest, mix
 from pooling.core.pair_space import PairSpace
 from pooling.core.pool import NOT_RANKED, new_codes, union_codes
+from pooling.core.strata import Ranks, parse_strata
 
 RANKED, ADDED, LEFT_OUT = "ranked", "added", "left-out"
 ORIGINALS = {
@@ -27,6 +37,7 @@ SIMILAR_MAX = 100
 # The time of an answer. A longer one probably contains a break.
 SECONDS_MIN, SECONDS_EACH = 0.1, 120.0
 OTHERS = Group("Samples, original positives and similar captions", is_folded=True)
+SAMPLED = Group("Judge deep ranks by a sample", is_folded=True)
 BY_PROXY = Group(
     "Add pairs by a proxy, to find positives that the runs miss",
     "A proxy is a machine’s estimate of relevance. Pairs with a high value are pooled even if no "
@@ -50,6 +61,9 @@ class PoolOptions:
     similar_from: From 0 to 1; equal texts have 1.
     proxy: Adds each pair with a high value, even if no run ranks it.
     proxy_from: From 0 to 1. The page of the proxy shows how many pairs reach each value.
+    strata: The share of the pairs to judge at each range of ranks, one per line, such as 1-10=1
+        and 11-50=20%. The last rank is the depth. A pair has the best rank that a run gives it.
+        Scores are then estimated by the measure xinfAP.
     budget: If there are more new pairs, the pool keeps those that the largest number of systems
         rank. Among pairs with equal numbers, the best rank in any run decides, then the value by
         the proxy if one is selected, and then the seed.
@@ -76,11 +90,35 @@ class PoolOptions:
     similar_from: Annotated[
         float, Option("Lowest similarity", low=0.01, high=1, may_be_empty=True, group=OTHERS)
     ] = SIMILARITY
+    strata: Annotated[
+        tuple[str, ...],
+        Option("Strata", entry=Entry.LINES, flag="strata", metavar="RANKS=SHARE", group=SAMPLED),
+    ] = ()
     proxy: Annotated[str, Option("Proxy", entry=Entry.OFFERED, group=BY_PROXY, metavar="NAME")] = ""
     proxy_from: Annotated[
         float, Option("Lowest value", low=0.01, high=1, may_be_empty=True, group=BY_PROXY)
     ] = PROXY_FROM
     budget: Annotated[int | None, Option("Maximum new pairs", low=1, high=2**31 - 1)] = None
+
+    def check(self) -> None:
+        """Raise `OptionFault` if the strata are not valid, or contradict another option."""
+        try:
+            ranks = self.ranks
+        except InvalidInput as error:
+            raise OptionFault("strata", str(error)) from None
+        if ranks and ranks[-1].last != self.depth:
+            raise OptionFault(
+                "strata",
+                f"The strata end at rank {ranks[-1].last}, and the depth is {self.depth}. They "
+                "must be equal.",
+            )
+        if ranks and self.budget is not None:
+            raise OptionFault("strata", "A pool has either strata or a maximum of new pairs.")
+
+    @property
+    def ranks(self) -> tuple[Ranks, ...]:
+        """The strata. Raises `InvalidInput` if a text is none."""
+        return parse_strata(self.strata)
 
     @property
     def needs_runs(self) -> bool:
@@ -89,7 +127,8 @@ class PoolOptions:
     @property
     def is_plain_top(self) -> bool:
         """Whether the pool is just the top `depth` of its runs, without other options."""
-        return self == PoolOptions(depth=self.depth, runs=self.runs, seed=self.seed)
+        plain = PoolOptions(depth=self.depth, runs=self.runs, seed=self.seed, strata=self.strata)
+        return self == plain and not self.strata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +152,9 @@ class PoolRequest:
         str,
         Option("Preview", pattern="\\A([0-9a-f]{64})?\\Z", entry=Entry.HIDDEN, in_commands=False),
     ] = ""
+
+    def check(self) -> None:
+        self.pool.check()
 
 
 def drawn_numbers(count: int, size: int | None, seed: int) -> Bools:

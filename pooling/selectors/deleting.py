@@ -15,6 +15,7 @@ from pooling.models import (
     OriginalPositive,
     Pair,
     Pool,
+    PoolStratum,
     Proxy,
     PublicPage,
     Query,
@@ -52,6 +53,7 @@ def rows_of_pool(pool: Pool) -> Iterator[Part | Obstacle]:
             "first."
         )
     yield Part("link to a run", Pool.runs.through.objects.filter(pool=pool), "links to runs")
+    yield Part("stratum", PoolStratum.objects.filter(pool=pool), "strata")
     yield Part("pair", Pair.objects.filter(pool=pool))
     yield Part("pool", Pool.objects.filter(pk=pool.pk))
 
@@ -82,6 +84,7 @@ def rows_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     people = "people who asked to upload runs"
     yield Part("person who asked to upload runs", Uploader.objects.filter(**of), people)
     yield Part("run", Run.everything.filter(**of), files=("similarities", "order"))
+    yield Part("stratum of a pool", PoolStratum.objects.filter(pool__benchmark=benchmark), "strata")
     yield Part("pair", Pair.objects.filter(query__benchmark=benchmark))
     yield Part("pool", Pool.objects.filter(**of))
     yield Part("proxy", Proxy.objects.filter(**of), "proxies", files=("file",))

@@ -14,12 +14,13 @@ from hearth.shared.progress import Progress, no_progress
 from pooling.core import pool_options
 from pooling.core.arrays import Bools, Int64s
 from pooling.core.equal_texts import text_pair_codes
-from pooling.core.pool import new_codes, union_codes
+from pooling.core.pool import NOT_RANKED, new_codes, union_codes
 from pooling.core.similar_texts import matched_pairs
+from pooling.core.strata import Stratum, draw_strata, drawn_codes
 from pooling.models import Benchmark, Pool, Run
 from pooling.selectors.arrays import original_positives, query_texts
 from pooling.selectors.captions import first_equal_captions
-from pooling.selectors.pools import pair_arrays
+from pooling.selectors.pools import pair_arrays, strata_of
 from pooling.selectors.proxies import candidate_pairs, get_proxy, values_of_proxy
 from pooling.selectors.runs import find_runs, pooled_codes_of, ranks_in_run
 
@@ -32,7 +33,7 @@ class Candidates:
     """The pairs that the options select before the budget is applied.
 
     codes: the codes of these pairs. ranked: the codes of the pairs in the top of the runs. Both are
-    int64, ascending. priority: None without a budget.
+    int64, ascending. priority: None without a budget. strata: empty if all pairs are to be judged.
     """
 
     benchmark: Benchmark
@@ -41,6 +42,7 @@ class Candidates:
     codes: Int64s
     ranked: Int64s
     priority: pool_options.Priority | None
+    strata: Sequence[Stratum] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,7 @@ class PoolPlan:
     Both are int64, ascending. n_tasks: number of different text pairs among `codes`. n_left_out:
     number of new pairs that the budget leaves out. n_unranked: number of new pairs that are not in
     the top `depth` of any pooled run. They come only from a proxy, similar texts or original
-    positives.
+    positives. strata: if there are any, `codes` has only their drawn pairs.
     """
 
     runs: Sequence[Run]
@@ -60,6 +62,7 @@ class PoolPlan:
     n_tasks: int
     n_left_out: int
     n_unranked: int
+    strata: Sequence[Stratum] = ()
 
     @property
     def sha256(self) -> str:
@@ -93,11 +96,13 @@ def find_candidates(
     ranked = _ranked_codes(benchmark, runs, options, progress)
     codes = _with_candidates(benchmark, ranked, options, progress)
     priority = None if options.budget is None else _priority(benchmark, runs, options, codes)
-    return Candidates(benchmark, options, runs, codes, ranked, priority)
+    strata = _strata(benchmark, runs, options, codes, progress) if options.strata else ()
+    return Candidates(benchmark, options, runs, codes, ranked, priority, strata)
 
 
 def check_options(benchmark: Benchmark, options: pool_options.PoolOptions) -> None:
     check_depth(options.depth)
+    options.check()
     check_seed(options.seed)
     _check_size("number of sampled captions", options.sample, benchmark.n_queries)
     _check_size("number of sampled videos", options.video_sample, benchmark.n_videos)
@@ -185,11 +190,26 @@ def _priority(
     return priority
 
 
+def _strata(
+    benchmark: Benchmark,
+    runs: Sequence[Run],
+    options: pool_options.PoolOptions,
+    codes: Int64s,
+    progress: Progress,
+) -> list[Stratum]:
+    best = np.full(len(codes), NOT_RANKED, np.int32)
+    for number, run in enumerate(runs):
+        progress(number, len(runs), "ranking pairs")
+        best = np.minimum(best, ranks_in_run(run, codes, options.depth, all_rows=True))
+    whole = pair_arrays(benchmark, whole=True).codes
+    return draw_strata(codes, best, whole, options.ranks, benchmark.pair_space, options.seed)
+
+
 def plan_of(found: Candidates) -> PoolPlan:
-    """Apply the budget to the pairs that no stored pool contains."""
+    """Apply the budget or the strata to the pairs that no stored pool contains."""
     options, known = found.options, pair_arrays(found.benchmark).codes
-    fresh = new = new_codes(found.codes, known)
-    codes = found.codes
+    codes = drawn_codes(found.strata) if found.strata else found.codes
+    fresh = new = new_codes(codes, known)
     if found.priority is not None and options.budget is not None:
         new = found.priority.first(fresh, options.budget, options.seed)
         codes = new_codes(codes, new_codes(fresh, new))
@@ -200,6 +220,7 @@ def plan_of(found: Candidates) -> PoolPlan:
         n_tasks=len(text_pairs_of(found.benchmark, codes)),
         n_left_out=len(fresh) - len(new),
         n_unranked=len(new_codes(new, found.ranked)),
+        strata=found.strata,
     )
 
 
@@ -222,6 +243,7 @@ def options_of(pool: Pool) -> pool_options.PoolOptions:
         proxy="" if pool.proxy is None else pool.proxy.name,
         proxy_from=pool.proxy_from,
         budget=pool.budget,
+        strata=tuple(pool.strata.split()),
     )
 
 
@@ -248,4 +270,6 @@ def allows(pool: Pool, codes: Int64s) -> Bools:
         allowed &= ~np.isin(codes, space.encode(*original_positives(pool.benchmark)))
     if options.budget is not None:
         allowed &= np.isin(codes, pair_arrays(pool.benchmark, until=pool).codes)
+    if options.strata:
+        allowed &= np.isin(codes, drawn_codes(strata_of(pool)))
     return allowed

@@ -18,8 +18,9 @@ from hearth.shared.progress import Progress, no_progress
 from hearth.shared.words import counted
 from pooling.core.pool import new_codes
 from pooling.core.pool_options import PoolOptions
+from pooling.core.strata import Stratum, pack_stratum
 from pooling.enums import PoolingAct, PoolStrategy
-from pooling.models import Benchmark, Pair, Pool, Run
+from pooling.models import Benchmark, Pair, Pool, PoolStratum, Run
 from pooling.policies import check_can_build_pool, check_can_pool
 from pooling.selectors import pool_plan
 from pooling.selectors.arrays import query_ids, video_ids
@@ -110,6 +111,7 @@ def _store_pool(
     )
     pool.runs.set(plan.runs)
     _copy_pairs(pool, plan.new)
+    _store_strata(pool, plan.strata)
     after: dict[str, Any] = {"depth": options.depth, "pairs": len(plan.codes)}
     if pool.limits:
         after["limits"] = pool.limits
@@ -122,6 +124,7 @@ def _columns(benchmark: Benchmark, options: PoolOptions) -> dict[str, Any]:
     values = as_params(options)
     values["sample_size"] = values.pop("sample")
     values["proxy"] = get_proxy(benchmark, options.proxy) if options.proxy else None
+    values["strata"] = " ".join(map(str, options.ranks))
     del values["runs"]
     return values
 
@@ -132,11 +135,12 @@ def add_judged_pairs(
     codes: Int64Array,
     by: Actor,
     strategy: PoolStrategy = PoolStrategy.JUDGED,
+    strata: Sequence[Stratum] = (),
 ) -> tuple[Pool, Int64Array]:
     """Store a pool of pairs that no runs select. Return it and the pairs' primary keys.
 
     The caller's transaction stores the judgments or the tasks of these pairs as well. strategy: why
-    the pool has these pairs.
+    the pool has these pairs. strata: those of the pairs, if judgments state them.
     codes: int64 [n], ascending and unique. The primary keys are int64 [n] in the same order.
     """
     check_can_build_pool(by, benchmark)
@@ -151,6 +155,7 @@ def add_judged_pairs(
         created_by=account_of(by),
     )
     fresh_ids = _copy_pairs(pool, fresh)
+    _store_strata(pool, strata)
     record(PoolingAct.POOL_BUILT, by=by, on=pool, after={"pairs": len(codes)})
     all_codes = np.concatenate([known.codes, fresh])
     all_ids = np.concatenate([known.ids, fresh_ids])
@@ -184,6 +189,28 @@ def _same_pool(benchmark: Benchmark, runs: Sequence[Run], options: PoolOptions) 
         benchmark=benchmark, **_columns(benchmark, options)
     ).prefetch_related("runs")
     return next((pool for pool in alike if {run.pk for run in pool.runs.all()} == wanted), None)
+
+
+def _store_strata(pool: Pool, strata: Sequence[Stratum]) -> None:
+    rows = []
+    for position, stratum in enumerate(strata):
+        codes, drawn = pack_stratum(stratum)
+        ranks = stratum.ranks
+        rows.append(
+            PoolStratum(
+                pool=pool,
+                position=position,
+                name=stratum.name,
+                first_rank=None if ranks is None else ranks.first,
+                last_rank=None if ranks is None else ranks.last,
+                rate=None if ranks is None else ranks.rate,
+                n_pairs=len(stratum.codes),
+                n_drawn=stratum.n_drawn,
+                codes=codes,
+                drawn=drawn,
+            )
+        )
+    PoolStratum.objects.bulk_create(rows)
 
 
 def _copy_pairs(pool: Pool, codes: Int64Array) -> Int64Array:

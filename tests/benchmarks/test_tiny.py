@@ -35,6 +35,7 @@ TINY = {
     "resampling": "--tiny",
     "scale": "--tiny",
     "scoring": "--tiny",
+    "strata": "--tiny",
 }
 # The program that compares two checkouts. The test has no second checkout.
 NEEDS_A_CHECKOUT = {"judging_pairs"}

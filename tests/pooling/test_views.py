@@ -166,6 +166,7 @@ def test_pool_becomes_a_job_once(tmp_path: Path, benchmark: Benchmark, lead: Cli
             "originals": "ranked",
             "similar": None,
             "similar_from": 0.5,
+            "strata": [],
             "proxy": "",
             "proxy_from": 0.5,
             "budget": None,

@@ -166,7 +166,7 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
             {"depth": 1, "runs": [], "seed": 3},
             is_json=True,
             optional=(
-                *("budget", "originals", "similar", "similar_from", "video_sample"),
+                *("budget", "strata", "originals", "similar", "similar_from", "video_sample"),
                 *("proxy", "proxy_from"),
             ),
         ),
@@ -234,7 +234,16 @@ def _writes_of_benchmark(tiny: str) -> list[Write]:
             "/benchmarks/tiny/pools/new/",
             {"depth": 1, "runs": ["A"], "seed": 3, "originals": "ranked", "similar_from": 0.5},
             optional=(
-                *("sample", "video_sample", "similar", "budget", "rate", "expected", "step"),
+                *(
+                    "sample",
+                    "video_sample",
+                    "similar",
+                    "budget",
+                    "strata",
+                    "rate",
+                    "expected",
+                    "step",
+                ),
                 *("proxy", "proxy_from"),
             ),
         ),

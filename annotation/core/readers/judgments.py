@@ -45,8 +45,9 @@ class JudgmentsFile:
     when each pair was judged, in seconds since 1970 (UTC), or `NO_TIME`. licences: the licences
     that the file states, unchanged. has_annotators: False if the file names no annotators.
     has_texts: whether it names captions by their texts. unjudged: the numbers of the captions and
-    of the videos of pairs that were pooled but not judged, int32 [m] each. strata: the numbers of
-    pooled and of judged pairs by the name of a stratum.
+    of the videos of pairs that were pooled but not judged, int32 [m] each. strata: the names of
+    the strata from which the pairs were drawn. stratum: int32 [n + m], the index of the name for
+    each judgment and then each unjudged pair; empty without strata.
     """
 
     queries: Int32s
@@ -62,7 +63,15 @@ class JudgmentsFile:
     has_annotators: bool = True
     has_texts: bool = False
     unjudged: tuple[Int32s, Int32s] = (np.empty(0, np.int32), np.empty(0, np.int32))
-    strata: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    strata: tuple[str, ...] = ()
+    stratum: Int32s = field(default_factory=lambda: np.empty(0, np.int32))
+
+    def counts_by_stratum(self) -> dict[str, tuple[int, int]]:
+        """Return the numbers of pooled and of judged pairs by the name of a stratum."""
+        n, size = len(self.labels), len(self.strata)
+        pooled = np.bincount(self.stratum, minlength=size).tolist()
+        judged = np.bincount(self.stratum[:n], minlength=size).tolist()
+        return dict(zip(self.strata, zip(pooled, judged, strict=True), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -69,4 +69,10 @@ class Command(HearthCommand):
         self.stdout.write(
             f"{result['hours']:,.1f} hours at {result['seconds']:.1f} s per answer{assumed}{cost}"
         )
+        for stratum in result.get("strata", []):
+            self.stdout.write(
+                f"stratum {stratum['name']}: {stratum['drawn']:,} of "
+                f"{counted(stratum['pairs'], 'pair')} to judge; relevant pairs then known to "
+                f"±{stratum['margin']:,.0f}"
+            )
         self.stdout.write("nothing was stored")

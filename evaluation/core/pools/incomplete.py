@@ -14,10 +14,8 @@ import numpy as np
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray
 from evaluation.core.pools.extremes import before
 from evaluation.core.relevance.judged import Judged, look_up_gains
+from evaluation.core.relevance.measures import INFERRED_EPSILON
 from pooling.core.ranked_lists import NO_ITEM, RankedLists
-
-# trec_eval's INFAP_EPSILON. It keeps the share of relevant pairs defined if no pair is judged.
-_INFERRED_EPSILON: Final = 1e-5
 
 # All arrays of a block of this number of queries fit into the cache.
 _BLOCK_QUERIES: Final = 1 << 12
@@ -80,7 +78,7 @@ def inferred_ap(ranked: RankedLists, labels: Judged, pool_depth: int, rel: int =
         hit, judged = gains >= rel, gains >= 0
         rank = np.arange(1, gains.shape[1] + 1)
         pooled = judged | is_item[rows] & (rank <= pool_depth)
-        share = (before(hit) + _INFERRED_EPSILON) / (before(judged) + 2 * _INFERRED_EPSILON)
+        share = (before(hit) + INFERRED_EPSILON) / (before(judged) + 2 * INFERRED_EPSILON)
         precision = (1 + before(pooled) * share) / rank
         return _sum_where(hit, precision) / np.maximum(relevant[rows], 1)
 

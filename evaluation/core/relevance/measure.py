@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.relevance.strata import NEEDS_STRATA
 from hearth.shared.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -272,9 +273,12 @@ def _parameter(name: str, sign: str, value: str) -> Parameter:
         return Parameter(name, sign, value)
 
 
-def check_labels_suffice(measure: Measure) -> None:
-    """Raise InvalidInput if a measure cannot be computed from labels of whole videos."""
-    if measure.needs:
+def check_labels_suffice(measure: Measure, *, has_strata: bool = False) -> None:
+    """Raise InvalidInput if a measure cannot be computed from labels of whole videos.
+
+    has_strata: whether the strata of their pool are known.
+    """
+    if measure.needs and not (has_strata and measure.needs == NEEDS_STRATA):
         raise InvalidInput(f"measure {str(measure)!r} needs {measure.needs}")
 
 

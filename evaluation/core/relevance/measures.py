@@ -41,6 +41,7 @@ from evaluation.core.relevance.measure import (
     parse_measure,
     register,
 )
+from evaluation.core.relevance.strata import NEEDS_STRATA
 
 if TYPE_CHECKING:
     from evaluation.core.graded.scoring import GradedLists
@@ -56,6 +57,8 @@ __all__ = [
     "parse_measure",
 ]
 
+INFERRED_EPSILON: Final = 1e-5
+"""trec_eval's INFAP_EPSILON. It keeps a share of relevant pairs defined if no pair is judged."""
 MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
 
 
@@ -177,6 +180,44 @@ class FoundPrecision(_PrecisionSum):
 
     def expect(self, chance: FloatArray, outside: IntArray, measure: Measure) -> FloatArray:
         return super().expect(chance[: measure.cutoff], np.zeros_like(outside), measure)
+
+
+class InferredPrecision(Kind):
+    """AP estimated from strata of the pool, of which shares were judged (xinfAP).
+
+    Yilmaz, Kanoulas and Aslam, A simple and efficient sampling method for estimating AP and NDCG,
+    SIGIR 2008. In stratum s, let N of the pooled pairs of the query be N_s, of which n_s were drawn
+    and judged and r_s are relevant. A judged pair stands for N_s / n_s pairs. The precision at the
+    rank k of a judged positive is estimated as (1 + the sum over s of p_s (r + e) / (j + 2 e)) / k,
+    where p_s, j and r are the numbers of pooled, judged and relevant pairs of s above rank k, and
+    e = 0.00001. The value is the sum of these precisions times N_s / n_s, divided by the sum of
+    N_s r_s / n_s. With one stratum, it is infAP.
+
+    Numerator and denominator are right on average (the latter exactly); their quotient is not if a
+    caption has only few relevant pairs in sampled strata.
+    """
+
+    needs = NEEDS_STRATA
+    cutoff = Cutoff.NONE
+
+    def score(self, lists: ListStatistics, measure: Measure) -> FloatArray:
+        found = lists.sampled
+        if found is None:
+            raise ValueError("the strata are missing")
+        rank = np.arange(1, found.stratum.shape[1] + 1)
+        precision = np.ones(found.stratum.shape)
+        weight = np.zeros(found.stratum.shape)
+        for number in range(found.weights.shape[1]):
+            inside = found.stratum == number
+            above = [
+                np.cumsum(flags, axis=1) - flags
+                for flags in (inside, inside & found.judged, inside & found.relevant)
+            ]
+            share = (above[2] + INFERRED_EPSILON) / (above[1] + 2 * INFERRED_EPSILON)
+            precision += above[0] * share
+            weight += inside * found.weights[:, number, None]
+        total = np.where(found.relevant, weight * precision / rank, 0.0).sum(axis=1)
+        return divide(total, found.n_relevant)
 
 
 class EpicPrecision(Kind):
@@ -343,6 +384,7 @@ register(
     Recall("R"),
     Precision("P"),
     AveragePrecision("AP"),
+    InferredPrecision("xinfAP"),
     FoundPrecision("AP(found)"),
     ReciprocalRank("RR"),
     Ndcg("nDCG"),

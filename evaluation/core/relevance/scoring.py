@@ -8,7 +8,7 @@ over all lists.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -18,6 +18,7 @@ from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
 from evaluation.core.relevance.judged import Judged, look_up_gains
 from evaluation.core.relevance.measure import NO_QUERIES, Score
 from evaluation.core.relevance.measures import Measure, check_labels_suffice
+from evaluation.core.relevance.strata import Strata, StratifiedLists, stratify
 from pooling.core.ranked_lists import RankedLists
 
 # All arrays of a block of this size fit into the cache. Without blocks, ten times as many queries
@@ -59,11 +60,16 @@ class RunScores:
 
 
 def score_run(
-    lists: RankedLists, judged: Judged, measures: Iterable[Measure], rel: int = 1
+    lists: RankedLists,
+    judged: Judged,
+    measures: Iterable[Measure],
+    rel: int = 1,
+    strata: Strata | None = None,
 ) -> RunScores:
     """Compute `measures` for one run.
 
-    rel: the lowest gain of a positive. nDCG uses all gains, regardless of `rel`.
+    rel: the lowest gain of a positive. nDCG uses all gains, regardless of `rel`. strata: those of
+    the pool, which some measures need.
 
     Raises ValueError if `lists` does not match `judged`, or if `rel` < 1, and InvalidInput if a
     measure needs more than these labels.
@@ -78,7 +84,9 @@ def score_run(
     lengths = lists.lengths
     distinct = tuple(dict.fromkeys(measures))
     for measure in distinct:
-        check_labels_suffice(measure)
+        check_labels_suffice(measure, has_strata=strata is not None)
+    labels = (judged.codes, judged.gains)
+    sampled = None if strata is None else stratify(lists, strata, gains, labels, rel)
     values = np.empty((len(distinct), n_queries), dtype=np.float64)
     not_retrieved = 0
     cutoffs = {None, *(measure.cutoff for measure in distinct)}
@@ -86,6 +94,8 @@ def score_run(
     for start in range(0, n_queries, step):
         rows = slice(start, start + step)
         found = _gather_statistics(gains[rows], lengths[rows], judged, start, cutoffs, rel)
+        if sampled is not None:
+            found = replace(found, sampled=sampled.rows(rows))
         not_retrieved += int(np.count_nonzero(found.n_hits[None] == 0))
         for place, measure in enumerate(distinct):
             values[place, rows] = measure.kind.score(found, measure)
@@ -119,6 +129,7 @@ class ListStatistics:
     graded_hits: the listed pairs with a gain of 1 or more.
     graded_query, graded_gain: [P], the known pairs with a gain of 1 or more. Queries ascend, and
     gains descend within a query. graded_place: [P], the index in the best possible list, from 0.
+    sampled: the strata of the listed videos, if the pool has strata.
     """
 
     gains: GainArray
@@ -132,6 +143,7 @@ class ListStatistics:
     graded_query: IntArray
     graded_gain: GainArray
     graded_place: IntArray
+    sampled: StratifiedLists | None = None
 
     @property
     def n_queries(self) -> int:

@@ -35,8 +35,10 @@ FOR_MISSING = (
     "bpref and infAP are measures for incomplete judgments. bpref leaves out unjudged videos. "
     "infAP assumes that unjudged videos are relevant as often as the judged videos above them in "
     "the list. This is correct if a random part of the pool was judged, but not for a system whose "
-    "pairs were not pooled."
+    "pairs were not pooled. xinfAP is infAP for a pool with strata, whose pairs were judged by "
+    "different shares; with few relevant pairs per caption it is too high or too low on average."
 )
+XINFAP = parse_measure("xinfAP")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,10 @@ class BoundsRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
-    """The judged share of a run's lists, and its scores in measures for missing judgments."""
+    """The judged share of a run's lists, and its scores in measures for missing judgments.
+
+    xinfap: infAP by the strata of the pool; null if it has none
+    """
 
     run: Run
     judged: Annotated[Score, Shown("Judged@{depth}, %", "percent")]
@@ -95,6 +100,7 @@ class JudgedRow:
     unlisted_per_caption: Annotated[Score, Shown("Outside of the lists, per caption", "number")]
     bpref: Annotated[float, Shown("bpref, %", "percent")]
     infap: Annotated[float, Shown("infAP, %", "percent")]
+    xinfap: Annotated[Score, Shown("xinfAP, %", "percent")] = None
 
 
 def _minus(value: Score, other: Score) -> Score:
@@ -276,7 +282,15 @@ def _judged(name: str, ranked: RankedLists, inputs: Inputs, depth: int, found: B
         float(unlisted.mean()) if len(unlisted) else None,
         float(bpref(ranked, inputs.judged).mean()),
         float(inferred_ap(ranked, inputs.judged, depth).mean()),
+        _stratified(ranked, inputs),
     )
+
+
+def _stratified(ranked: RankedLists, inputs: Inputs) -> float | None:
+    strata = inputs.strata_of(inputs.judged)
+    if strata is None:
+        return None
+    return score_run(ranked, inputs.judged, [XINFAP], strata=strata).mean(XINFAP).value
 
 
 def _expect(

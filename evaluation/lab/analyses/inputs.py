@@ -17,10 +17,16 @@ from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
+from evaluation.core.relevance.strata import NEEDS_STRATA, Strata
 from evaluation.core.statistics.resampling import undefined_reason
 from evaluation.lab.analyses.study_inputs import LoadedStudy
 from evaluation.models import LabelSource
-from evaluation.release.selectors import ORIGINAL, label_set_judged, original_judged
+from evaluation.release.selectors import (
+    ORIGINAL,
+    label_set_judged,
+    original_judged,
+    strata_of_labels,
+)
 from evaluation.release.selectors.labels import for_equal_captions
 from hearth.shared.bulk import snapshot
 from hearth.shared.errors import InvalidInput
@@ -181,6 +187,22 @@ class Inputs:
             labels = with_positives(labels, original_judged(self.benchmark, source))
         return labels.facing(self.direction)
 
+    @cached_property
+    def strata(self) -> Strata | None:
+        """The strata of the pool that the labels judge, for text-to-video runs."""
+        if self.direction is not Direction.TEXT_TO_VIDEO:
+            return None
+        return strata_of_labels(self.benchmark, self.label_set, labels_only=self.labels_only)
+
+    def strata_of(self, judged: Judged) -> Strata | None:
+        """Return the strata of the selected labels, and of the original positives none with pairs.
+
+        Other labels, such as those of an earlier time, have no strata.
+        """
+        if self.strata is not None and judged is self.original:
+            return Strata.of((), judged.codes)
+        return self.strata if judged is self.judged else None
+
     def values(self, judged: Judged, measure: str) -> dict[str, FloatArray]:
         """Return the per-query values of a measure by the name of the run, float64 [n_queries]."""
         return self.values_of(judged, [measure])[measure]
@@ -193,8 +215,12 @@ class Inputs:
         The labels of each run are looked up once for all measures.
         """
         parsed = {measure: parse_measure(measure) for measure in measures}
+        strata = None
+        if any(measure.needs == NEEDS_STRATA for measure in parsed.values()):
+            strata = self.strata_of(judged)
         scores = {
-            name: score_run(ranked, judged, parsed.values()) for name, ranked in self.ranked.items()
+            name: score_run(ranked, judged, parsed.values(), strata=strata)
+            for name, ranked in self.ranked.items()
         }
         return {
             text: {name: score.per_query(measure) for name, score in scores.items()}

@@ -25,6 +25,7 @@ from evaluation.release.selectors.labels import (
     original_grade,
     original_judged,
     originals_with_equal_captions,
+    strata_of_labels,
 )
 from evaluation.release.selectors.outcomes import (
     BenchmarkOutcomes,

@@ -25,6 +25,7 @@ from evaluation.core.files.label_file import LABEL_COLUMNS, Labels, parse_labels
 from evaluation.core.files.packed import unpack
 from evaluation.core.files.versions import parse_version
 from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.strata import Strata
 from evaluation.core.texts.equal_captions import share_positives
 from evaluation.models import Draft, LabelArrays, LabelSet, LabelSource
 from hearth.shared.bulk import snapshot
@@ -35,6 +36,7 @@ from pooling.core.pool import union_codes
 from pooling.models import Benchmark
 from pooling.selectors.arrays import original_positives, query_numbers, query_texts, video_numbers
 from pooling.selectors.captions import first_equal_captions
+from pooling.selectors.pools import pool_with_strata, strata_of
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -283,6 +285,23 @@ def label_set_judged(source: LabelSource) -> Judged:
         benchmark.n_queries,
         benchmark.n_videos,
     )
+
+
+def strata_of_labels(
+    benchmark: Benchmark, source: LabelSource | None, *, labels_only: bool = False
+) -> Strata | None:
+    """Return the strata of the newest pool with strata that the labels can have judged, or None.
+
+    Original positives belong to no stratum, unless only the labels count. Without labels, there are
+    no strata.
+    """
+    if source is None:
+        return None
+    pool = pool_with_strata(benchmark, source.created_at)
+    if pool is None:
+        return None
+    known = original_judged(benchmark, source).codes
+    return Strata.of(strata_of(pool), known[:0] if labels_only else known)
 
 
 def label_set_labels(source: LabelSource) -> Labels:

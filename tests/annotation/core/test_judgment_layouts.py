@@ -95,14 +95,16 @@ def test_pooled_pairs_without_a_label_and_strata_are_kept(tmp_path: Path) -> Non
     file = parsed(tmp_path, "q0 0 v0 1 1\nq0 0 v1 2 -1\nq1 0 v1 2 0\n")
     assert rows(file) == [(0, 0, "unnamed", 1), (1, 1, "unnamed", 0)]
     assert [numbers.tolist() for numbers in file.unjudged] == [[0], [1]]
-    assert file.strata == {"1": (1, 1), "2": (2, 1)}
+    assert file.counts_by_stratum() == {"1": (1, 1), "2": (2, 1)}
+    assert file.stratum.tolist() == [0, 1, 1]
     assert file.notes[1:] == (
         "pairs that were pooled but not judged (-1): 1; they are stored without a label, and the "
         "next campaign can judge them",
         "judged pairs by stratum: 1: 1 of 1, 2: 1 of 2",
     )
     four = parsed(tmp_path, "q0 0 v0 1\nq0 0 v1 -1\n")
-    assert (four.strata, four.unjudged[1].tolist()) == ({}, [1])
+    assert (four.strata, four.unjudged[1].tolist()) == (("pool",), [1])
+    assert parsed(tmp_path, "q0 0 v0 1\nq0 0 v1 0\n").strata == ()
     with pytest.raises(InvalidInput, match="line 2: the line has 4 columns, but qrels have 5"):
         parsed(tmp_path, "q0 0 v0 1 1\nq0 0 v1 -1\n")
 
