@@ -110,8 +110,19 @@ FORMATS: dict[str, ExportFormat] = {
     "beir": ExportFormat(
         "BEIR folder (zip)", "-beir.zip", "application/zip", retrieval.beir, ("licence",)
     ),
+    "ir-datasets": ExportFormat(
+        "Folder for ir_datasets (zip)",
+        "-ir-datasets.zip",
+        "application/zip",
+        retrieval.ir_datasets,
+        ("licence",),
+    ),
     "mteb": ExportFormat(
-        "MTEB data set (zip)", "-mteb.zip", "application/zip", retrieval.mteb, ("licence",)
+        "MTEB data set and results of runs (zip)",
+        "-mteb.zip",
+        "application/zip",
+        retrieval.mteb,
+        ("licence",),
     ),
     "release": ExportFormat(
         "Release: data set folder with datasheet and metadata (zip)",

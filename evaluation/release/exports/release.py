@@ -75,6 +75,7 @@ def _documents(facts: ReleaseFacts) -> Iterator[tuple[str, str]]:
     yield "DATASHEET.md", card.datasheet(facts)
     yield "CHANGES.md", card.changes(facts)
     yield "CITATION.cff", _yaml(metadata.citation(facts))
+    yield "datacite.json", linked_data.datacite(facts)
     yield "eval.yaml", _yaml(metadata.benchmark_metadata(facts))
     for number, run in enumerate(facts.runs, start=1):
         if not run.is_withdrawn:

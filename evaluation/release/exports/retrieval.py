@@ -1,8 +1,9 @@
-"""Label sets as retrieval data sets: folders in the layouts of BEIR and of MTEB.
+"""Label sets as retrieval data sets: folders in the layouts of BEIR, MTEB and ir_datasets.
 
 Both have queries, a corpus and graded qrels. BEIR (Thakur et al., NeurIPS 2021) has JSON lines and
-a table, MTEB has Parquet in three configurations of a data set of the Hugging Face Hub. Videos are
-the documents: their texts are empty.
+a table, MTEB has Parquet in three configurations of a data set of the Hugging Face Hub, and the
+scores of runs as its results. A folder for ir_datasets (MacAvaney et al., SIGIR 2021) has tables
+and a module that registers them. Videos are the documents: their texts are empty.
 """
 
 from __future__ import annotations
@@ -13,15 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from annotation.enums import LABELS, Scale
 from evaluation.core.files import rows as files
 from evaluation.core.files.archive import Archive
 from evaluation.core.files.parquet import parquet
+from evaluation.core.files.release import loaders
 from evaluation.core.files.rows import Block, Column, Kind, Rows
 from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.scoring import score_run
 from evaluation.models import LabelSet
 from evaluation.release.exports.options import ExportOptions
 from evaluation.release.selectors import label_set_judged, original_judged
+from pooling.core.direction import Direction
 from pooling.selectors.arrays import query_keys, query_texts, video_keys
+from pooling.selectors.runs import find_runs, ranked_lists
 
 BYTES_PER_PIECE = 1 << 20
 QRELS = (Column("query-id"), Column("corpus-id"), Column("score", Kind.NUMBER))
@@ -48,7 +55,51 @@ def mteb(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
     paths = {name: f"{name}/test-00000-of-00001.parquet" for name in CONFIGS}
     tables = _tables(label_set, "id")
     contents = [(paths[name], parquet(tables[name], {})) for name in CONFIGS]
-    yield from _archive(label_set, contents, options, paths)
+    yield from _archive(label_set, [*contents, *_mteb_results(label_set)], options, paths)
+
+
+def ir_datasets(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
+    """Yield a zip archive: docs.tsv, queries.tsv, qrels.txt and dataset.py."""
+    tables = _tables(label_set, "_id")
+    scale = Scale.GRADED if label_set_judged(label_set).highest_gain > 1 else Scale.BINARY
+    relevance = {grade: str(words) for grade, words in LABELS[scale].items()}
+    module = loaders.ir_dataset_module(f"hearth/{label_set.benchmark.key}", relevance)
+    yield from _archive(
+        label_set,
+        [
+            (loaders.DOCS, _columns(tables["corpus"], (0, 2))),
+            (loaders.QUERIES, _columns(tables["queries"], (0, 1))),
+            (loaders.QRELS, _trec(tables["qrels"])),
+            ("dataset.py", iter([module.encode()])),
+        ],
+        options,
+        {},
+    )
+
+
+def _mteb_results(label_set: LabelSet) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield the results of each run that existed when the labels were published.
+
+    Means are over the captions in the qrels. MTEB has no task from video to text, so such runs are
+    left out.
+    """
+    benchmark = label_set.benchmark
+    judged = with_positives(label_set_judged(label_set), original_judged(benchmark, label_set))
+    named = np.unique(judged.space.queries(judged.codes))
+    measures = {name: parse_measure(text) for name, text in loaders.mteb_names().items()}
+    task = loaders.mteb_task(benchmark.key)
+    for run in find_runs(benchmark, direction=Direction.TEXT_TO_VIDEO):
+        if run.created_at > label_set.created_at:
+            continue
+        found = score_run(ranked_lists(run), judged, measures.values())
+        scores = {
+            name: round(float(found.per_query(measure)[named].mean()), 5)
+            for name, measure in measures.items()
+        }
+        folder = loaders.mteb_folder(run.name, run.sha256)
+        result = loaders.mteb_result(task, label_set.sha256, scores)
+        yield f"{folder}/{task}.json", iter([result.encode()])
+        yield f"{folder}/model_meta.json", iter([loaders.mteb_model(run.name, run.sha256).encode()])
 
 
 def _tables(label_set: LabelSet, id_column: str) -> dict[str, Rows]:
@@ -81,6 +132,19 @@ def _qrels(judged: Judged, queries: Sequence[str], videos: Sequence[str]) -> Ite
         gains = judged.gains[piece].tolist()
         rows = zip(query, video, gains, strict=True)
         yield [(queries[q], videos[v], str(gain)) for q, v, gain in rows]
+
+
+def _columns(rows: Rows, places: Sequence[int]) -> Iterator[bytes]:
+    """Yield some columns as lines without a header. Texts have no tabs or line breaks."""
+    for block in rows.blocks:
+        cells = ("\t".join(" ".join(row[at].split()) for at in places) for row in block)
+        yield "".join(f"{line}\n" for line in cells).encode()
+
+
+def _trec(rows: Rows) -> Iterator[bytes]:
+    for block in rows.blocks:
+        lines = (f"{query} 0 {video} {score}\n" for query, video, score in block)
+        yield "".join(lines).encode()
 
 
 def _tsv(rows: Rows) -> Iterator[bytes]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -66,6 +69,7 @@ def test_a_release_has_data_documents_and_their_hashes(label_set: LabelSet) -> N
         "DATASHEET.md",
         "CHANGES.md",
         "CITATION.cff",
+        "datacite.json",
         "eval.yaml",
         ".eval_results/01-A_B.yaml",
         "ir-metadata.yml",
@@ -120,7 +124,10 @@ def test_the_metadata_name_every_input_by_its_hash(label_set: LabelSet) -> None:
         "h:run-1": run.sha256,
     }
     described = json.loads(files["croissant.json"])
-    assert described["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    assert described["conformsTo"] == [
+        "http://mlcommons.org/croissant/1.0",
+        "http://mlcommons.org/croissant/RAI/1.0",
+    ]
     for file in described["distribution"]:
         assert file["sha256"] == hashlib.sha256(files[file["contentUrl"]]).hexdigest()
     assert [record_set["name"] for record_set in described["recordSet"]] == ["labels", "judgments"]
@@ -131,6 +138,63 @@ def test_the_metadata_name_every_input_by_its_hash(label_set: LabelSet) -> None:
         assert columns == parquet.read_table(io.BytesIO(files[path])).column_names
     (pooled,) = yaml.safe_load(files["ir-metadata.yml"])["method"]["runs"]
     assert (pooled["system"], pooled["sha256"]) == ("A|B", run.sha256)
+
+
+def test_the_files_for_the_hub_have_the_keys_of_its_documents(label_set: LabelSet) -> None:
+    """https://huggingface.co/docs/hub/eval-results; another framework than theirs is allowed."""
+    files = release(label_set, hub_id="lab/shapes")
+    described = yaml.safe_load(files["eval.yaml"])
+    assert list(described) == ["name", "description", "evaluation_framework", "tasks"]
+    assert {tuple(task) for task in described["tasks"]} == {("id", "config", "split")}
+    for row in yaml.safe_load(files[".eval_results/01-A_B.yaml"]):
+        assert set(row) <= {"dataset", "value", "date", "source", "evaluation_framework", "notes"}
+        assert list(row["dataset"]) == ["id", "task_id"]
+        assert row["dataset"]["task_id"] in {task["id"] for task in described["tasks"]}
+        assert row["evaluation_framework"] == described["evaluation_framework"]
+        assert isinstance(row["value"], float)
+        assert isinstance(row["date"], str)
+
+
+def test_datacite_accepts_its_metadata(label_set: LabelSet) -> None:
+    schema = pytest.importorskip("datacite.schema45")
+    described = json.loads(release(label_set)["datacite.json"])
+    schema.validator.validate(described)
+    assert described["titles"] == [{"title": "shapes: relevance labels 1.0.0"}]
+    (other,) = described["alternateIdentifiers"]
+    assert other["alternateIdentifier"] == f"sha256:{label_set.sha256}"
+
+
+READ_CROISSANT = """
+import json, sys
+import mlcroissant
+found = mlcroissant.Dataset(jsonld=sys.argv[1])
+print(json.dumps({
+    "issues": [*found.metadata.ctx.issues.errors, *found.metadata.ctx.issues.warnings],
+    "annotations": found.metadata.annotations_per_item,
+    "labels": [row["labels/label"] for row in found.records("labels")],
+    "judgments": sum(1 for _ in found.records("judgments")),
+}))
+"""
+
+
+def test_croissant_is_read_with_its_judgments(label_set: LabelSet, tmp_path: Path) -> None:
+    pytest.importorskip("mlcroissant")
+    for path, content in release(label_set, licence="CC-BY-4.0").items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    done = subprocess.run(
+        [sys.executable, "-c", READ_CROISSANT, str(tmp_path / "croissant.json")],
+        env={**os.environ, "CROISSANT_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["issues"] == []
+    assert found["annotations"] == "2.00 judgments per pair on average"
+    # The pair of q1 is in conflict, so its label is empty.
+    assert (found["labels"], found["judgments"]) == ([1.0, None], 4)
 
 
 def test_a_withdrawn_run_is_marked_and_has_no_scores(label_set: LabelSet) -> None:

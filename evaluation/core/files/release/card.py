@@ -26,7 +26,7 @@ def card(facts: ReleaseFacts) -> str:
 - `DATASHEET.md`: how the labels were made, and what they can be used for
 - `CHANGES.md`: the versions of the labels
 - `CITATION.cff`: how to cite them, for programs
-- `croissant.json`, `prov.json`, `ir-metadata.yml`: the same facts for programs
+- `croissant.json`, `datacite.json`, `prov.json`, `ir-metadata.yml`: the same facts for programs
 - `.eval_results`: the scores, one file for each run; the Hugging Face Hub reads such a file from
   the repository of the model
 - `SHA256SUMS`: check the files with `sha256sum --check SHA256SUMS`

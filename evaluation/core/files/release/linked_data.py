@@ -1,4 +1,4 @@
-"""The facts of a release as JSON: Croissant (MLCommons, 1.0) and PROV-JSON (W3C)."""
+"""The facts of a release as JSON: Croissant (MLCommons, 1.0), DataCite 4 and PROV-JSON (W3C)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from evaluation.core.files.release.licences import spdx_address, spdx_id
 from evaluation.core.files.rows import Column, Kind
 
 CROISSANT = "http://mlcommons.org/croissant/1.0"
+RESPONSIBLE_AI = "http://mlcommons.org/croissant/RAI/1.0"
+DATACITE = "http://datacite.org/schema/kernel-4"
 # The context that the specification prescribes.
 CONTEXT = {
     "@language": "en",
@@ -74,7 +76,7 @@ def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
         {
             "@context": CONTEXT,
             "@type": "sc:Dataset",
-            "conformsTo": CROISSANT,
+            "conformsTo": [CROISSANT, RESPONSIBLE_AI],
             "name": facts.stem,
             "description": f"Relevance labels of {facts.name} for text-to-video retrieval: "
             f"{facts.labels.pairs} pairs of a caption and a video.",
@@ -89,6 +91,7 @@ def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
                 "name": publisher.name or "unknown",
                 **({"url": publisher.website} if publisher.website else {}),
             },
+            **_responsible(facts),
             "distribution": [_file_object(file) for file in files],
             "recordSet": [
                 _record_set("labels", TABLE, ("caption_id", "video_id"), facts.columns),
@@ -99,6 +102,101 @@ def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
                     facts.judgment_columns,
                 ),
             ],
+        }
+    )
+
+
+def _responsible(facts: ReleaseFacts) -> dict[str, Any]:
+    """Return how the labels were made, in the words of Croissant's extension Responsible AI."""
+    labels, found = facts.labels, facts.agreement
+    each = labels.judgments / labels.pairs if labels.pairs else 0
+    analysis = "The agreement is unknown: no pair has two planned labels."
+    if found is not None and found.agreement is not None:
+        alpha = "" if found.alpha is None else f"; Krippendorff's alpha: {found.alpha:.3f}"
+        analysis = (
+            f"Pairs with two or more planned labels: {found.pairs}; share with equal labels: "
+            f"{found.agreement:.3f}{alpha}."
+        )
+    return {
+        "rai:dataCollection": f"Pairs of a caption and a video were pooled from {len(facts.runs)} "
+        "runs of retrieval systems, and people judged whether the caption is relevant to the "
+        "video.",
+        "rai:dataCollectionType": ["Manual Human Curation"],
+        "rai:dataAnnotationProtocol": f"{facts.annotators} annotators in {facts.campaigns} "
+        "campaigns watched the video of a pair and chose a label. A label of the set is the "
+        "majority of the judgments, or the ruling of a lead.",
+        "rai:dataAnnotationPlatform": [f"Hearth {facts.code_version}"],
+        "rai:dataAnnotationAnalysis": [analysis],
+        "rai:annotationsPerItem": f"{each:.2f} judgments per pair on average",
+        "rai:machineAnnotationTools": ["none: no label comes from a machine"],
+        "rai:annotatorDemographics": ["not recorded"],
+        "rai:personalSensitiveInformation": [
+            "The files contain no names of people. Annotators have pseudonyms of this release."
+        ],
+        "rai:dataUseCases": ["scoring text-to-video and video-to-text retrieval"],
+        "rai:dataLimitations": [
+            "A pair that is not in the tables is unjudged, which does not mean that it is not "
+            "relevant. Systems that were not pooled return more unjudged videos.",
+            f"Pairs without a decision: {facts.undecided}.",
+        ],
+        "rai:dataReleaseMaintenancePlan": "A published version never changes. Corrections are "
+        "published as a new version.",
+    }
+
+
+def datacite(facts: ReleaseFacts) -> str:
+    """Return the metadata with which a DOI for the labels can be registered (DataCite 4.5).
+
+    The DOI itself is missing, because only a registry assigns it.
+    """
+    publisher, known = facts.publisher, spdx_id(facts.licence)
+    name = publisher.name or "unknown"
+    rights: dict[str, str] = {"rights": facts.licence} if facts.licence else {}
+    if known:
+        rights |= {
+            "rightsUri": spdx_address(known),
+            "rightsIdentifier": known,
+            "rightsIdentifierScheme": "SPDX",
+            "schemeUri": "https://spdx.org/licenses/",
+        }
+    return _json(
+        {
+            "schemaVersion": DATACITE,
+            "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Relevance labels"},
+            "creators": [{"name": name, "nameType": "Organizational"}],
+            "titles": [{"title": f"{facts.name}: relevance labels {facts.labels.version}"}],
+            "publisher": {"name": name},
+            "publicationYear": facts.labels.published[:4],
+            "dates": [{"date": facts.labels.published, "dateType": "Issued"}],
+            "version": facts.labels.version,
+            "subjects": [{"subject": "text-to-video retrieval"}],
+            "alternateIdentifiers": [
+                {
+                    "alternateIdentifier": f"sha256:{facts.labels.sha256}",
+                    "alternateIdentifierType": "SHA-256",
+                }
+            ],
+            **({"rightsList": [rights]} if rights else {}),
+            "descriptions": [
+                {
+                    "description": f"Relevance labels of {facts.labels.pairs} pairs of a caption "
+                    f"and a video, from {facts.labels.judgments} judgments.",
+                    "descriptionType": "Abstract",
+                }
+            ],
+            **(
+                {
+                    "relatedIdentifiers": [
+                        {
+                            "relatedIdentifier": publisher.website,
+                            "relatedIdentifierType": "URL",
+                            "relationType": "IsDescribedBy",
+                        }
+                    ]
+                }
+                if publisher.website
+                else {}
+            ),
         }
     )
 
