@@ -18,6 +18,7 @@ from config.celery import app
 from hearth.jobs.models import Job
 from hearth.jobs.registry import Outcome, job_kind
 from hearth.jobs.selectors import actor_of_job
+from hearth.shared.errors import InvalidInput
 from hearth.shared.options import arguments_of, build
 from hearth.shared.progress import Progress
 from hearth.shared.uploads import keep_upload, options_of_job
@@ -56,6 +57,12 @@ def judgments_imported(job: Job, made: dict[str, Any]) -> Outcome:
 
 
 def judgments_planned(job: Job, made: dict[str, Any]) -> Outcome:
+    if "refused" in made:
+        return Outcome(
+            text=f"The columns of this table are not clear: {made['refused']}",
+            url=reverse("judgments-plan", args=[job.benchmark_key, job.pk]),
+            link="Select the columns",
+        )
     judgments, pairs = counted(made["judgments"], "judgment"), counted(made["pairs"], "pair")
     return Outcome(
         text=f"The file has {judgments} of {pairs}. Nothing is stored yet.",
@@ -89,15 +96,22 @@ def preview_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, An
 def plan_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Check a file of judgments and keep it for the import.
 
-    params: as in `import_judgments_job`. The result has the fields of `ImportPlan`, and `kept`, the
-    name of the kept upload.
+    params: as in `import_judgments_job`, and `asks`: whether a person can select the columns of a
+    table that cannot be read. The result has the fields of `ImportPlan`, or `refused`, the reason;
+    and `kept`, the name of the kept upload.
     """
-    plan = services.plan_judgments(
-        benchmark=get_benchmark(params["benchmark"]),
-        by=actor_of_job(params),
-        progress=progress,
-        **options_of_job(services.ImportJudgments, params).of_plan(),
-    )
+    sent = options_of_job(services.ImportJudgments, params)
+    try:
+        plan = services.plan_judgments(
+            benchmark=get_benchmark(params["benchmark"]),
+            by=actor_of_job(params),
+            progress=progress,
+            **sent.of_plan(),
+        )
+    except InvalidInput as error:
+        if not params.get("asks") or not services.is_table_of_judgments(sent.file):
+            raise
+        return {"refused": str(error), "kept": keep_upload(params["upload"])}
     return {**asdict(plan), "kept": keep_upload(params["upload"])}
 
 

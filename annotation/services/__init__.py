@@ -36,6 +36,7 @@ from annotation.services.guidelines import (
 from annotation.services.import_plans import (
     ImportJudgments,
     ImportPlan,
+    is_table_of_judgments,
     plan_judgments,
 )
 from annotation.services.imports import ImportedJudgments, import_judgments

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from annotation.core.readers.judgments import JUDGMENTS, NO_TIME, JudgmentsFile
+from annotation.core.readers.judgments import CSV, JUDGMENTS, NO_TIME, JudgmentsFile
 from annotation.enums import LABELS, Scale
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
 from annotation.services.imports import codes_of_file, read_file, repeats, task_keys
 from hearth.accounts.actors import Actor
-from hearth.shared.options import Entry, Option, arguments_of
+from hearth.shared.errors import InvalidInput
+from hearth.shared.options import Entry, Option, SentFile, arguments_of
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.lines import SourceFile
 from pooling.core.pool import union_codes
@@ -99,6 +100,14 @@ class ImportPlan:
     notes: tuple[str, ...]
     first_rows: tuple[tuple[str, str, str, str], ...]
     campaign: int | None
+
+
+def is_table_of_judgments(file: SentFile) -> bool:
+    """Return whether a file would be read as a table, whose columns a person can select."""
+    try:
+        return JUDGMENTS.choose(SourceFile.at(file.path, file.source)).name == CSV
+    except InvalidInput:
+        return False
 
 
 def plan_judgments(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,12 @@ from django.utils import timezone
 from annotation.core.consensus import NO_LABEL, Outcomes, count_values, places_within, resolve
 from annotation.core.plan import count_plan
 from annotation.core.readers.judgments import (
+    CSV,
+    JUDGMENTS,
     NO_TIME,
     JudgmentsFile,
     JudgmentsOf,
+    header_of,
     parse_judgments,
 )
 from annotation.enums import LABELS, AnnotationAct, CampaignState, JudgmentState, Scale
@@ -33,6 +36,7 @@ from hearth.shared.errors import Conflict, InvalidInput
 from hearth.shared.folding import fold
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
+from pooling.core.lines import SourceFile
 from pooling.core.pool import union_codes
 from pooling.core.readers.layouts import JUDGMENT_COLUMNS
 from pooling.core.readers.registry import AUTO
@@ -86,7 +90,8 @@ def import_judgments(
     entries are imported from a FIRE file. A judgment gets the time that the file contains, or else
     the time of the import.
 
-    columns: names of columns, such as `annotator=WorkerId`. values: labels, such as `yes=1`.
+    columns: names of columns, such as `annotator=WorkerId`. values: labels, such as `yes=1`. They
+    are stored, and later imports of tables with these columns use them again.
 
     Pairs that are not in any pool are added in a new pool, as are pairs that the file names without
     a label. The labels of the file decide each pair,
@@ -107,6 +112,8 @@ def import_judgments(
     )
     pool_equal = file.has_texts if pool_equal is None else pool_equal
     origin = _origin(file, source or path.name, licence, data_set)
+    if columns or values:
+        origin |= {"columns": list(columns), "values": list(values)}
     progress(0, None, "storing judgments")
     with long_transaction():
         lock_row(benchmark)
@@ -136,6 +143,7 @@ def read_file(
     values: Sequence[str] = (),
 ) -> JudgmentsFile:
     """Read a file of judgments. columns, values: texts `NAME=NAME IN FILE`, `TEXT=LABEL`."""
+    used, texts = _as_before(benchmark, SourceFile.at(path, source), format, columns, values)
     of = JudgmentsOf(
         query_numbers=query_numbers(benchmark),
         video_numbers=video_numbers(benchmark),
@@ -143,16 +151,44 @@ def read_file(
         now=timezone.now(),
         labels=LABELS[scale],
         data_set=data_set,
-        columns=_mapping(columns, "column", JUDGMENT_COLUMNS),
-        values=_mapping(values, "value"),
+        columns=_mapping(used, "column", JUDGMENT_COLUMNS),
+        values=_mapping(texts, "value"),
     )
-    return parse_judgments(
+    file = parse_judgments(
         path,
         of,
         format=format,
         progress=lambda done, total: progress(done, total, "reading judgments"),
         source=source,
     )
+    if (used, texts) == (tuple(columns), tuple(values)):
+        return file
+    note = f"columns and values as in the last import: {', '.join((*used, *texts))}"
+    return replace(file, notes=(note, *file.notes))
+
+
+def _as_before(
+    benchmark: Benchmark,
+    file: SourceFile,
+    format: str,
+    columns: Sequence[str],
+    values: Sequence[str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the selected columns and values, or else those of the last import that selected any.
+
+    The latter are used for a table that has all of these columns.
+    """
+    chosen = tuple(columns), tuple(values)
+    if any(chosen) or format not in (AUTO, CSV):
+        return chosen
+    imported = Campaign.objects.filter(benchmark=benchmark, source__has_key="columns")
+    before = imported.order_by("-pk").values_list("source", flat=True).first()
+    if not before or JUDGMENTS.choose(file, format).name != CSV:
+        return chosen
+    wanted = _mapping(before["columns"], "column", JUDGMENT_COLUMNS).values()
+    if not {*wanted} <= {*header_of(file)}:
+        return chosen
+    return tuple(before["columns"]), tuple(before["values"])
 
 
 def _mapping(texts: Sequence[str], noun: str, known: Collection[str] = ()) -> dict[str, str]:

@@ -13,10 +13,11 @@ from django.urls import reverse
 from annotation import services
 from annotation.core.readers.judgments import JUDGMENTS
 from annotation.enums import JudgmentState, MembershipState, TaskState
-from annotation.forms.judgments import JudgmentsUploadForm, WithdrawForm
+from annotation.forms.judgments import ColumnsForm, JudgmentsUploadForm, WithdrawForm
 from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_lead_somewhere, check_can_lead
 from annotation.selectors.campaigns import get_campaign
+from annotation.selectors.kept_tables import kept_table
 from hearth.accounts.models import User
 from hearth.accounts.roles import Role, is_lead, scopes_of
 from hearth.jobs.models import Job, JobState
@@ -25,6 +26,7 @@ from hearth.jobs.views import start_job, upload_page
 from hearth.requests.files import receives_files
 from hearth.shared.errors import Conflict
 from hearth.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from hearth.shared.tables import Column
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 
@@ -47,12 +49,16 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
         kind="plan_judgments",
         title=f"Check judgments of {benchmark.name}",
         benchmark_key=benchmark.key,
+        params={"asks": True},
     )
 
 
 @only_for(can_see_benchmarks, FORM_METHODS)
 def judgments_plan(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpResponse:
-    """Show what a checked file would store, and start the job that stores it."""
+    """Show what a checked file would store, and start the job that stores it.
+
+    Of a table, the columns can be selected, and the file is then checked again.
+    """
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
     checked = get_object_or_404(
@@ -61,7 +67,30 @@ def judgments_plan(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpRespons
     plan = checked.result if checked.state == JobState.DONE else None
     if plan is None:
         return redirect("job", checked.pk)
-    if request.method == "POST":
+    head = kept_table(plan["kept"], checked.params["source"])
+    form = None
+    if head is not None:
+        form = ColumnsForm(
+            request.POST if "caption_id" in request.POST else None,
+            names=head.columns,
+            columns=checked.params["columns"],
+            values=checked.params["values"],
+        )
+    if request.method == "POST" and form is not None and form.is_bound:
+        if form.is_valid():
+            return start_job(
+                request,
+                kind="plan_judgments",
+                title=f"Check judgments of {benchmark.name}",
+                params={
+                    **_options_of(checked),
+                    **form.mapping(),
+                    "upload": plan["kept"],
+                    "asks": True,
+                },
+                benchmark_key=benchmark.key,
+            )
+    elif request.method == "POST":
         return start_job(
             request,
             kind="import_judgments",
@@ -69,21 +98,27 @@ def judgments_plan(request: HttpRequest, key: str, pk: uuid.UUID) -> HttpRespons
             params={**_options_of(checked), "upload": plan["kept"]},
             benchmark_key=benchmark.key,
         )
-    imported = Campaign.objects.filter(benchmark=benchmark, source_sha256=plan["sha256"])
+    imported = Campaign.objects.filter(benchmark=benchmark, source_sha256=plan.get("sha256", "-"))
     context = {
         "benchmark": benchmark,
         "plan": plan,
+        "head": head,
+        "file_columns": [Column("", name) for name in head.columns] if head else [],
+        "form": form,
         "imported": imported.first(),
         "options": checked.params,
         "source": checked.params["source"],
         "above": reverse("judgments-upload", args=[benchmark.key]),
         "above_name": "Import judgments",
     }
-    return render(request, "annotation/judgments/plan.html", context)
+    return render(request, "annotation/judgments/plan.html", context, status=form_status(request))
 
 
 def _options_of(checked: Job) -> dict[str, Any]:
-    names = ("benchmark", "source", "format", "scale", "pool_equal", "data_set", "licence")
+    names = (
+        *("benchmark", "source", "format", "scale", "pool_equal", "data_set", "columns", "values"),
+        "licence",
+    )
     return {name: checked.params[name] for name in names if name in checked.params}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, cast
 from urllib.parse import urldefrag, urlsplit
@@ -77,18 +78,19 @@ def upload_page(
     kind: str,
     title: str,
     benchmark_key: str,
+    params: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     """Show a form with a `file`, and start the job that reads the file.
 
     The job's parameters are the benchmark, the stored file, the other stored files (see
-    `stored_uploads`), and the other options of the form.
+    `stored_uploads`), the other options of the form, and `params`.
     """
     if request.method == "POST" and form.is_valid():
         files = form.sent_files()
         with stored_with(files.pop("file"), files) as stored:
-            params = {"benchmark": benchmark_key, **stored, **form.values()}
+            values = {"benchmark": benchmark_key, **stored, **form.values(), **(params or {})}
             return start_job(
-                request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
+                request, kind=kind, title=title, params=values, benchmark_key=benchmark_key
             )
     return render(request, template, {**context, "form": form}, status=form_status(request))
 

@@ -131,7 +131,7 @@ def _read_table(file: SourceFile, of: JudgmentsOf) -> JudgmentsFile:
     they are UTC.
     """
     blocks = file.blocks()
-    names = _header(file)
+    names = header_of(file)
     *required, time = (column_of(role, names, of.columns) for role in JUDGMENT_COLUMNS)
     table = CsvTable(blocks, required, (time,))
     rows = JudgmentRows(blocks, of)
@@ -143,7 +143,7 @@ def _read_table(file: SourceFile, of: JudgmentsOf) -> JudgmentsFile:
     return replace(found, notes=(*table.notes, *found.notes))
 
 
-def _header(file: SourceFile) -> list[str]:
+def header_of(file: SourceFile) -> list[str]:
     """Return the names in the first line of a table."""
     text = file.first_bytes().decode("utf-8", "replace").lstrip(delimited.MARK)
     stated, text = delimited.stated_delimiter(text)
