@@ -9,7 +9,7 @@ from hearth.shared.triggers import KeepTriggers
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('pooling', '0023_drawn_pools'),
+        ('pooling', '0024_machine_judges'),
     ]
 
     operations = [
