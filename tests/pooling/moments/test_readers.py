@@ -236,3 +236,16 @@ def test_wrong_runs_are_refused_with_their_place(tmp_path: Path, content: str, r
 def test_decimals_of_float32() -> None:
     values = np.array([24.3, 0.1, 16777217, 123.456, 0, 1 / 3], np.float32)
     assert decimals(values).tolist() == [24.3, 0.1, 16777216.0, 123.456, 0.0, 0.33333334]
+
+
+def test_what_is_usual_in_activitynet_is_told(tmp_path: Path) -> None:
+    videos = {
+        "v_1": {"timestamps": [[5, 8], [0, 6]], "sentences": ["It stops.", " It goes."]},
+        "v_2": {"timestamps": [[0, 4], [4, 6]], "sentences": [" A dog.", "It runs."]},
+    }
+    assert spans(tmp_path, json.dumps(videos))[2] == (
+        "Sentences with spaces around them, which are left out: 2.",
+        "Videos whose moments are not in order: 1.",
+        "Videos with moments that overlap: 1.",
+        "Spans: 4.",
+    )

@@ -5,7 +5,8 @@ The key of a caption is `VIDEO#i` with i from 0, in the order of the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 from hearth.shared.errors import InvalidInput
@@ -37,7 +38,22 @@ def read_activitynet(
     for video, found in videos.items():
         _add(builder, spans, video, found if isinstance(found, dict) else {})
     read = [(file.source, ACTIVITYNET.name, blocks.sha256)]
-    return builder.finish_files(files=read).with_moments(spans)
+    notes = () if problems.number else tuple(_notes(videos))
+    return builder.finish_files(notes, files=read).with_moments(spans)
+
+
+def _notes(videos: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is usual in these files, and may surprise. All sentences and stamps are valid."""
+    spaced = sum(text != text.strip() for found in videos.values() for text in found["sentences"])
+    if spaced:
+        yield f"Sentences with spaces around them, which are left out: {spaced:,}."
+    stamps = [found["timestamps"] for found in videos.values()]
+    unordered = sum(each != sorted(each) for each in stamps)
+    if unordered:
+        yield f"Videos whose moments are not in order: {unordered:,}."
+    overlapping = sum(any(b[0] < a[1] for a, b in pairwise(sorted(each))) for each in stamps)
+    if overlapping:
+        yield f"Videos with moments that overlap: {overlapping:,}."
 
 
 def _add(
