@@ -32,7 +32,8 @@ from hearth.shared.progress import Progress
 from pooling.core.lines import SourceFile
 from pooling.core.pool_options import PoolOptions
 from pooling.models import Benchmark
-from pooling.paragraphs.actions import AddParagraphs, FocusRun
+from pooling.paragraphs.actions import AddParagraphs, FocusRun, ImportClips
+from pooling.paragraphs.services.clip_sets import import_clips
 from pooling.paragraphs.services.focusing import focus_run
 from pooling.paragraphs.services.joining import add_paragraphs
 from pooling.services import Details, ImportFiles, build_pool, import_benchmark, import_run
@@ -64,6 +65,7 @@ _BLUR = 0.2  # standard deviation of the errors of similarities
 # With this seed, focusing ranks two right videos first that the run does not, and matching repairs
 # a confusion of two sentences.
 _SEED = 20
+_LATE = 0.5  # seconds
 _LEFT = 9  # labels that are left for people who try the demo
 
 
@@ -75,6 +77,8 @@ class SequenceFiles:
     sentences: Path
     run: Path
     similarities: Path
+    proposals: Path
+    stamps: Path
 
 
 def video_key(number: int) -> str:
@@ -133,6 +137,8 @@ def write_sequences(folder: Path) -> SequenceFiles:
         sentences=folder / "sentences.trec",
         run=folder / "paragraphs.trec",
         similarities=folder / "similarities.jsonl",
+        proposals=folder / "proposals.json",
+        stamps=folder / "second-person.json",
     )
     files.media.mkdir(parents=True, exist_ok=True)
     keys = [video_key(number) for number in range(len(_VIDEOS))]
@@ -152,6 +158,12 @@ def write_sequences(folder: Path) -> SequenceFiles:
         for number, key in enumerate(keys[:_DESCRIBED])
     }
     files.captions.write_text(json.dumps(described, indent=1), encoding="utf-8")
+    # A second person sees the first action end later.
+    late = [[0, SECONDS + _LATE], [SECONDS + _LATE, 2 * SECONDS], stamps[2]]
+    others = {key: {"timestamps": late} for key in described}
+    files.stamps.write_text(json.dumps(others), encoding="utf-8")
+    proposed = {key: [{"timestamp": clip} for clip in clips()] for key in keys}
+    files.proposals.write_text(json.dumps({"results": proposed}), encoding="utf-8")
     _write_runs(files, keys)
     return files
 
@@ -217,6 +229,10 @@ def add_sequences(folder: Path, people: Sequence[SimulatedAnnotator], progress: 
             name=f"{SYSTEM}, u_max {matches}",
         )
         focus_run(benchmark=found, options=options, by=OPERATOR)
+    for path in (files.proposals, files.stamps):
+        import_clips(
+            benchmark=found, options=ImportClips(file=SourceFile.at(path, path.name)), by=OPERATOR
+        )
     _judge(sentences, people, progress)
     settle_paragraphs(benchmark=found, by=OPERATOR)
     if not found.label_sets.exists():
