@@ -48,6 +48,10 @@ unknown_row = Signal()
 # of the rows from `n_queries` on.
 further_lists = Signal()
 
+# Sent with `benchmark`. A receiver returns whether phrasings say the same as their captions, for
+# those that people have judged, as a mapping from their primary keys.
+phrasings_judged = Signal()
+
 # Sent in the transaction in which a stored run joins the lists of the benchmark: an uploaded run is
 # published, or a withdrawn run is restored. Argument: `run`.
 run_listed = Signal()

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 from django.urls import get_resolver
 
+from annotation.questions.faithfulness.opening import NewFaithfulness
 from annotation.questions.order.study import NewStudy
 from annotation.questions.scene.study import DescribeScenes
 from annotation.services import CampaignOptions, ImportGold, ImportJudgments
@@ -63,6 +64,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     ImportJudgments: ("JudgmentsUploadForm", "JudgmentsUpload", "import_judgments", ""),
     ImportRun: ("RunUploadForm", "RunUpload", "import_run", "begin_upload"),
     MachineRequest: ("MachineForm", "MachineRequest", "judge_by_machine", "judge_by_machine"),
+    NewFaithfulness: ("FaithfulnessForm", "Faithfulness", "open_faithfulness", ""),
     NewStudy: ("NewStudyForm", "", "create_ordering_study", ""),
     PhrasedListsUpload: ("PhrasedListsForm", "PhrasedLists", "import_phrased_lists", ""),
     PartsRequest: ("PartsForm", "PartsRequest", "export_parts", ""),

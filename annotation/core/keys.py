@@ -89,6 +89,19 @@ OTHERS = (
     Action("guidelines", "Guidelines", ("h",)),
     Action("keys", "List of keys", ("?",)),
 )
+# The actions that need a video.
+OF_VIDEO = (
+    "cannot-play",
+    "play",
+    "frame-back",
+    "frame-on",
+    "second-back",
+    "second-on",
+    "sound",
+    "slower",
+    "faster",
+    "sheet",
+)
 # Actions of the room that the desk also has. "cannot-play" excludes a pair there.
 ON_DESK = (
     "undo",

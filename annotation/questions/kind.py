@@ -165,6 +165,11 @@ class QuestionKind:
     heads: tuple[str, ...] = ()
     figure_titles: tuple[str, ...] = ()
 
+    @property
+    def has_video(self) -> bool:
+        """Whether annotators see a video. Otherwise, they see only texts."""
+        return self.subject is not Subject.TEXTS
+
     # --- The API of the judging room ---------------------------------------------------------
 
     def item_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
@@ -224,6 +229,10 @@ class QuestionKind:
     def texts_of(self, task: JudgmentTask) -> list[str]:
         """Return the texts that an annotator sees, in their order."""
         return [task.item.text] if task.item and task.item.text else []
+
+    def keys_of(self, task: JudgmentTask) -> tuple[str, str]:
+        """Return the keys of caption and video that files name, each empty if there is none."""
+        return task.query.key, str(task.video)
 
     def rulings(self, campaign: Campaign) -> dict[int, str]:
         """Return the labels that a lead's ruling can have. Empty if no task is ever in conflict."""
@@ -315,6 +324,11 @@ def openings(benchmark: Benchmark, *, has_proxies: bool | None = None) -> list[L
     has_proxies = benchmark.proxies.exists() if has_proxies is None else has_proxies
     found = (kind for kind in kinds().values() if has_proxies or not kind.needs_proxy)
     return [kind.opening for kind in found if kind.opening]
+
+
+def about_texts() -> list[str]:
+    """Return the names of the kinds without a video. They have guidelines of their own."""
+    return [kind.name for kind in kinds().values() if not kind.has_video]
 
 
 def publishing() -> list[str]:

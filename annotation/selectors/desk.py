@@ -25,6 +25,8 @@ from annotation.models import (
 from hearth.accounts.models import User
 from hearth.shared.errors import NotFound
 
+SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video")
+
 
 @dataclass(frozen=True, slots=True)
 class DeskEntry:
@@ -104,14 +106,7 @@ def get_desk_case(pk: int) -> DeskCase:
     Pseudonyms follow the order of arrival within the task, so that they do not identify an
     annotator across tasks. Raises `NotFound`.
     """
-    tasks = JudgmentTask.objects.select_related(
-        "campaign",
-        "pair__query",
-        "pair__video",
-        "gold__query",
-        "gold__video",
-        "item__video",
-    )
+    tasks = JudgmentTask.objects.select_related("campaign", *SHOWN, "item__video")
     task = tasks.filter(pk=pk).first()
     if task is None:
         raise NotFound("There is no such pair.")
@@ -161,14 +156,8 @@ def pseudonym(place: int) -> str:
 def rulings_of(campaign: Campaign) -> QuerySet[Adjudication]:
     """Return all rulings of a campaign, including undone ones, the newest first."""
     rulings = Adjudication.objects.filter(task__campaign=campaign).order_by("-pk")
-    return rulings.select_related(
-        "task__pair__query",
-        "task__pair__video",
-        "task__gold__query",
-        "task__gold__video",
-        "lead",
-        "undone_by",
-    )
+    shown = {*SHOWN, *campaign.question_kind.shown}
+    return rulings.select_related(*(f"task__{name}" for name in shown), "lead", "undone_by")
 
 
 def leads_with_rulings(campaign: Campaign) -> QuerySet[User]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Annotator, Campaign, Guideline, Judgment
+from annotation.questions.kind import about_texts
 from pooling.models import Benchmark
 
 
@@ -36,10 +37,15 @@ def find_past_guideline(campaign: Campaign, version: int) -> tuple[bool, Guideli
 def last_guideline_version(campaign: Campaign, annotator: Annotator) -> int | None:
     """Return the version of the guidelines at the annotator's last answer in the benchmark.
 
+    Questions about texts and about videos have different guidelines.
+
     The version is 0 for the default text, and None if there is no answer.
     """
+    is_about_texts = Q(task__campaign__question__in=about_texts())
     answers = Judgment.objects.filter(
-        annotator=annotator, task__campaign__benchmark=campaign.benchmark_id
+        ~is_about_texts if campaign.question_kind.has_video else is_about_texts,
+        annotator=annotator,
+        task__campaign__benchmark=campaign.benchmark_id,
     )
     last = answers.order_by("-created_at").values_list("guideline__version").first()
     return None if last is None else last[0] or 0

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from annotation.enums import AnnotationAct, CampaignState
 from annotation.media import as_jpeg, picture_sandbox
 from annotation.models import Campaign, Guideline, GuidelinePicture
 from annotation.policies import check_can_lead
+from annotation.questions.kind import about_texts
 from hearth.accounts.actors import Actor
 from hearth.audit.services import record
 from hearth.shared.bulk import lock_row
@@ -78,9 +79,8 @@ def write_guideline(
             )
             for place, (picture, file) in enumerate(zip(pictures, files, strict=True))
         )
-        Campaign.objects.filter(benchmark=benchmark).exclude(state=CampaignState.CLOSED).update(
-            guideline=guideline
-        )
+        others = Q(state=CampaignState.CLOSED) | Q(question__in=about_texts())
+        Campaign.objects.filter(benchmark=benchmark).exclude(others).update(guideline=guideline)
         stored = {"version": guideline.version}
         record(AnnotationAct.GUIDELINE_WRITTEN, by=by, on=guideline, after=stored)
     return guideline

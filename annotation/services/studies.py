@@ -10,6 +10,7 @@ import numpy as np
 from annotation.enums import AnnotationAct, Joining, Order
 from annotation.models import Campaign, JudgmentTask, StudyItem
 from annotation.policies import check_can_lead
+from annotation.questions.kind import about_texts
 from annotation.selectors.guidelines import latest_guideline
 from hearth.accounts.actors import Actor, account_of
 from hearth.audit.services import record
@@ -25,6 +26,8 @@ def open_study(
     question: str,
     items: Sequence[tuple[int | None, str]],
     labels_each: int,
+    labels_max: int | None = None,
+    steps: Sequence[str] = (),
     seed: int = 0,
     name: str = "",
     joining: Joining = Joining.ALL,
@@ -34,8 +37,9 @@ def open_study(
     """Open a study with a task for each item, in the order in which annotators get them.
 
     items: the primary key of a video, or None, and a text, or "". labels_each: the number of
-    answers to each task, by different people. options: the settings that only this kind of question
-    has.
+    answers to each task, by different people. labels_max: the number at which the answers to a task
+    are in conflict, if they must agree. steps: the names of the labels 0 and 1. options: the
+    settings that only this kind of question has.
     """
     check_can_lead(by, benchmark)
     check_length(Campaign, "name", name)
@@ -51,10 +55,11 @@ def open_study(
             proxy=proxy,
             seed=seed,
             labels_each=labels_each,
-            labels_max=labels_each,
+            labels_max=labels_max or labels_each,
+            steps=list(steps),
             order=Order.SHUFFLED,
             joining=joining,
-            guideline=latest_guideline(benchmark),
+            guideline=None if question in about_texts() else latest_guideline(benchmark),
             n_tasks=len(items),
             plan=[[labels_each, len(items), len(items)]],
             created_by=account_of(by),

@@ -132,7 +132,10 @@ def rulings(request: HttpRequest, pk: int) -> HttpResponse:
         "campaign": campaign,
         "benchmark": campaign.benchmark,
         "page": page,
-        "rows": [(ruling, campaign.question_kind.words_of(campaign, ruling)) for ruling in page],
+        "rows": [
+            (ruling, campaign.question_kind.words_of(campaign, ruling), _text_of(ruling))
+            for ruling in page
+        ],
         "leads": leads_with_rulings(campaign),
         "lead": lead,
     }
@@ -163,9 +166,10 @@ def desk_pair(request: HttpRequest, pk: int, task: int) -> HttpResponse:
         "benchmark": campaign.benchmark,
         **_case_context(get_desk_case(found.pk)),
         "rulings": [
-            (ruling, campaign.question_kind.words_of(campaign, ruling))
+            (ruling, campaign.question_kind.words_of(campaign, ruling), _text_of(ruling))
             for ruling in rulings_of(campaign).filter(task=found)
         ],
+        "has_rulings": bool(campaign.question_kind.rulings(campaign)),
         "gold_address": _gold_address(found)
         if can_change_benchmark(request.user, campaign.benchmark)
         else "",
@@ -210,7 +214,8 @@ def _undo(request: HttpRequest, ruling: Adjudication) -> bool:
     except Conflict as conflict:
         messages.warning(request, str(conflict))
         return False
-    pair = f"“{ruling.task.query.text}” and video {ruling.task.video}"
+    video = ruling.task.video
+    pair = f"“{_text_of(ruling)}”{f' and video {video}' if video else ''}"
     text = f"The ruling on {pair} is undone. Published label sets do not change."
     messages.success(request, text)
     return True
@@ -236,17 +241,22 @@ def _filtered_rulings(
 
 def _csv_row(ruling: Adjudication) -> tuple[Any, ...]:
     """Return the values of `CSV_COLUMNS`."""
+    kind = ruling.task.campaign.question_kind
     return (
-        ruling.task.query.key,
-        str(ruling.task.video),
+        *kind.keys_of(ruling.task),
         ruling.label,
-        ruling.task.campaign.question_kind.words_of(ruling.task.campaign, ruling),
+        kind.words_of(ruling.task.campaign, ruling),
         ruling.reason,
         ruling.lead.username,
         ruling.created_at.isoformat(),
         ruling.undone_by.username if ruling.undone_by else None,
         ruling.undone_at.isoformat() if ruling.undone_at else None,
     )
+
+
+def _text_of(ruling: Adjudication) -> str:
+    """Return the text that was judged, the last one that annotators see."""
+    return ruling.task.campaign.question_kind.texts_of(ruling.task)[-1]
 
 
 def _case_context(case: DeskCase) -> dict[str, Any]:

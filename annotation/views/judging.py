@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from annotation.core.keys import OTHERS, bindings, without_characters
+from annotation.core.keys import OF_VIDEO, OTHERS, bindings, without_characters
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, scopes_known
 from annotation.questions.room import Room
@@ -60,6 +60,7 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
         "campaign": campaign,
         "question": campaign.question,
         "room": room,
+        "has_video": campaign.question_kind.has_video,
         "guideline": campaign.guideline,
         "has_new_guideline": last_guideline_version(campaign, annotator)
         not in (None, campaign.guideline_version),
@@ -93,6 +94,8 @@ def _room_keys(campaign: Campaign, room: Room, annotator: Annotator) -> dict[str
     keys = room.keys(campaign, own_keys(annotator))
     if not annotator.preferences.get("character_keys", True):
         keys = without_characters(keys)
+    if not campaign.question_kind.has_video:
+        keys = {name: own for name, own in keys.items() if name not in OF_VIDEO}
     shown = {name: [*map(key_text, own)] for name, own in keys.items()}
     return {
         "keys": {name.replace("-", "_"): own for name, own in shown.items()},

@@ -95,11 +95,15 @@ class RankedLists:
         queries = self.query_numbers[rows]
         return replace(self._cut(rows, slice(None)), queries=queries)
 
+    def where(self, kept: Bools) -> RankedLists:
+        """Return the lists whose flag is set, bool [n]. They keep their queries."""
+        return replace(self._cut(kept, slice(None)), queries=self.query_numbers[kept])
+
     def top(self, depth: int) -> RankedLists:
         """Return the first `depth` items of each list."""
         return self._cut(slice(None), slice(depth))
 
-    def _cut(self, rows: slice, columns: slice) -> RankedLists:
+    def _cut(self, rows: slice | Bools, columns: slice) -> RankedLists:
         cells: Any = {name: cells[rows, columns] for name, cells in self._cells.items()}
         return replace(self, items=self.items[rows, columns], **cells)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Max, QuerySet
 
+from hearth.shared.bulk import Among, read_columns
 from hearth.shared.caches import process_cache
 from hearth.shared.numbers import with_percent
 from pooling.core.direction import Direction
@@ -20,6 +21,7 @@ from pooling.models import Benchmark, Query, RankedList, Run
 from pooling.phrasings.core.spread import Spread, TopItems, spread_of
 from pooling.phrasings.models import PhrasedList, PhrasedLists, Phrasing, PhrasingSet
 from pooling.selectors.arrays import Int64Array, original_positives, query_numbers, video_numbers
+from pooling.signals import phrasings_judged
 
 CACHE_SECONDS = 24 * 3600
 
@@ -48,6 +50,32 @@ def phrasings_of(benchmark: Benchmark) -> QuerySet[Phrasing]:
 
 def phrasings_of_caption(query: Query) -> QuerySet[Phrasing]:
     return Phrasing.objects.filter(query=query).select_related("set").order_by("number")
+
+
+def judged_faithful(benchmark: Benchmark) -> dict[int, bool]:
+    """Return whether judged phrasings say the same as their captions, by primary key."""
+    answers: Any = phrasings_judged.send(sender=Benchmark, benchmark=benchmark)
+    return {pk: is_faithful for _, found in answers for pk, is_faithful in found.items()}
+
+
+def with_faithfulness(
+    phrasings: QuerySet[Phrasing], benchmark: Benchmark
+) -> list[tuple[Phrasing, bool | None]]:
+    """Return phrasings, each with whether people found that it says the same; None: not judged."""
+    found = list(phrasings)
+    judged = judged_faithful(benchmark) if found else {}
+    return [(phrasing, judged.get(phrasing.pk)) for phrasing in found]
+
+
+def unfaithful_captions(benchmark: Benchmark) -> dict[int, Int64Array]:
+    """Return the numbers of the captions whose phrasing says something else, by its number."""
+    others = [pk for pk, is_faithful in judged_faithful(benchmark).items() if not is_faithful]
+    numbers, queries = read_columns(
+        phrasings_of(benchmark).filter(Among("pk", np.array(others, np.int64))),
+        "number",
+        "query__number",
+    )
+    return {number: queries[numbers == number] for number in np.unique(numbers).tolist()}
 
 
 def phrasing_texts(benchmark: Benchmark) -> PhrasingTexts:

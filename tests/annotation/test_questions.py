@@ -22,8 +22,8 @@ ALLOWED = re.compile(
 
 
 def test_each_kind_is_a_package() -> None:
-    assert list(kinds()) == ["label", "order", "scene", "spans"]
-    assert [kind.publishes for kind in kinds().values()] == [True, False, False, True]
+    assert list(kinds()) == ["faithfulness", "label", "order", "scene", "spans"]
+    assert [kind.publishes for kind in kinds().values()] == [False, True, False, False, True]
 
 
 def test_no_other_file_names_orders() -> None:

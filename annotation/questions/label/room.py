@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
-from annotation.core.keys import DIGITS, OTHERS, STEPS, TWO_STEPS, Keys, room_keys
+from annotation.core.keys import DIGITS, OTHERS, STEPS, TWO_STEPS, Action, Keys, room_keys
 from annotation.questions.room import Room, RoomTexts
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 class LabelRoom(Room):
     script = "js/annotation/questions/label.js"
-    imports = ("js/annotation/judging/checklist.js", "js/annotation/judging/swipe.js")
+    imports: ClassVar[Sequence[str]] = (
+        "js/annotation/judging/checklist.js",
+        "js/annotation/judging/swipe.js",
+    )
     texts = RoomTexts(
         shown=_("Pair to judge"),
         digits=_(
@@ -43,7 +47,7 @@ class LabelRoom(Room):
             "annotators disagree about a pair, it can come back."
         ),
     )
-    script_texts = (
+    script_texts: ClassVar[Sequence[str]] = (
         _("Correct: not relevant"),
         _("Correct: relevant"),
         _("Next pair."),
@@ -52,7 +56,10 @@ class LabelRoom(Room):
         _("You have answered this pair in another tab. Next pair."),
     )
     # The first table also has the actions of all rooms.
-    actions = {_("Judging"): TWO_STEPS + OTHERS, _("Scales of more than two steps"): STEPS}
+    actions: ClassVar[Mapping[str, tuple[Action, ...]]] = {
+        _("Judging"): TWO_STEPS + OTHERS,
+        _("Scales of more than two steps"): STEPS,
+    }
 
     def keys(self, campaign: Campaign, own: Keys) -> Keys:
         return room_keys(own, steps=len(campaign.labels), checklist=campaign.checklist)

@@ -17,7 +17,7 @@ from hearth.shared.pages import check_form, only_for
 from hearth.shared.tables import Order, page_of
 from pooling.core.direction import Direction
 from pooling.models import Benchmark, Query, Run, Video
-from pooling.phrasings.selectors import phrasings_of_caption
+from pooling.phrasings.selectors import phrasings_of_caption, with_faithfulness
 from pooling.policies import benchmarks_seen_by, can_change_benchmark, can_see_benchmarks
 from pooling.selectors.media import playable_address
 from pooling.selectors.runs import find_runs
@@ -51,7 +51,7 @@ def caption(request: HttpRequest, key: str) -> HttpResponse:
         "tags": entries.tags_of_caption(query),
         **_near(benchmark.queries, query.number, equal[:EQUAL_CAPTIONS_MAX]),
         "n_equal": len(equal),
-        "phrasings": list(phrasings_of_caption(query)),
+        "phrasings": with_faithfulness(phrasings_of_caption(query), query.benchmark),
     }
     # A page sorts pairs by the ranks of all runs, so they are read for all pairs.
     others = [run for run in runs[:RUNS_MAX] if not _ranks_videos(run)]

@@ -326,7 +326,7 @@ class _Phrased:
         return [
             self.lists[0],
             *(
-                _rows(lists, chosen[number][lists.query_numbers])
+                lists.where(chosen[number][lists.query_numbers])
                 for number, lists in self.lists.items()
                 if number
             ),
@@ -338,11 +338,6 @@ def _with_all_queries(lists: RankedLists, n_queries: int) -> RankedLists:
     items = np.full((n_queries, lists.depth), NO_ITEM, np.int32)
     items[lists.query_numbers] = lists.items
     return RankedLists(items, lists.n_items)
-
-
-def _rows(lists: RankedLists, kept: BoolArray) -> RankedLists:
-    scores = None if lists.scores is None else lists.scores[kept]
-    return replace(lists, items=lists.items[kept], queries=lists.query_numbers[kept], scores=scores)
 
 
 @dataclass(frozen=True)

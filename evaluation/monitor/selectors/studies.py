@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.db.models import Count, Q, Sum
 
 from annotation.enums import CampaignKind, JudgmentState, TaskState
-from annotation.models import Campaign, Judgment, JudgmentTask, of_labels
+from annotation.models import SETTLED, Campaign, Judgment, JudgmentTask, of_labels
 from annotation.selectors.gold import IS_ANSWER
 from hearth.shared.tables import csv_text
 from pooling.models import Benchmark
@@ -54,7 +54,7 @@ def progress_of_studies(studies: Iterable[Campaign]) -> dict[int, StudyProgress]
         .values_list("campaign")
         .annotate(
             items=Count("pk"),
-            complete=Count("pk", filter=Q(state=TaskState.RESOLVED)),
+            complete=Count("pk", filter=Q(state__in=SETTLED)),
             open=Count("pk", filter=Q(state=TaskState.OPEN)),
             answers=Sum("labels_live", default=0),
             needed=Sum("labels_required", default=0),

@@ -67,6 +67,7 @@ def study_page(request: HttpRequest, study: Campaign) -> HttpResponse:
         "people": _people_of(study) if leads else [],
         "policy": study_policy_rows(study),
         "changes": describe_changes(changes),
+        "own": study.question_kind.summary(study),
     }
     return render(request, "evaluation/monitor/study.html", context)
 

@@ -26,6 +26,7 @@ from pooling.phrasings.selectors import (
     lists_of_run,
     origins_of_phrasings,
     places_of_items,
+    unfaithful_captions,
 )
 from pooling.policies import check_can_import_run
 from pooling.selectors import arrays
@@ -53,6 +54,8 @@ class FuseOptions:
     norm: How Comb… scale the scores of each list. Scaling by the maximum is wrong for negative
         scores.
     phrasings: Their numbers, separated by spaces. By default, all for which the run has lists.
+    without_unfaithful: Phrasings that people found to say something else than the caption. Those
+        that no one has judged stay.
     depth: Results kept per list; by default, as many as in the longest list of the runs.
     name: By default, made from the runs and the rule.
     """
@@ -65,6 +68,7 @@ class FuseOptions:
     phrasings: Annotated[
         str, Option("Phrasings", pattern=r"\A[0-9 ,]*\Z", length=200, metavar="NUMBERS")
     ] = ""
+    without_unfaithful: Annotated[bool, Option("Leave out unfaithful phrasings")] = False
     k: Annotated[float, Option("k of RRF", low=0, high=10_000, group=OF_RULES)] = 60
     phi: Annotated[float, Option("φ of RBC", low=0.01, high=0.99, group=OF_RULES)] = 0.8
     sigma: Annotated[float, Option("σ of LogN_ISR", low=0.001, high=1, group=OF_RULES)] = 0.01
@@ -78,6 +82,9 @@ class FuseOptions:
             raise OptionFault("runs", "Select a run with phrasings, or several runs.")
         if len(self.runs) > 1 and self.phrasings:
             raise OptionFault("phrasings", "Only the phrasings of a single run can be selected.")
+        if len(self.runs) > 1 and self.without_unfaithful:
+            reason = "Only phrasings of a single run can be left out."
+            raise OptionFault("without_unfaithful", reason)
 
     @property
     def rule(self) -> Rule:
@@ -107,13 +114,19 @@ def fuse_runs(
     check_name(name, "run")
     progress(0, None, "reading runs")
     numbers, lists = _lists(runs, options, is_scored=not is_oracle and options.rule.needs_scores)
+    lists, left_out = _faithful(benchmark, numbers, lists, options)
     depth = options.depth or max(run.depth for run in runs)
     fused = _fused(benchmark, runs[0].facing, lists, options, depth, progress)
     made: dict[str, Any] = {} if is_oracle else dict(options.rule.options)
     made |= {"depth": depth} | ({"phrasings": numbers} if numbers else {})
+    made |= {"left_out": left_out} if options.without_unfaithful else {}
     if bound := _upper_bound(benchmark, runs, numbers, is_oracle):
         made["upper_bound"] = bound
-    warnings = (f"an upper bound ({bound}): no system could do this",) if bound else ()
+    warnings: tuple[str, ...] = (
+        (f"an upper bound ({bound}): no system could do this",) if bound else ()
+    )
+    if options.without_unfaithful:
+        warnings += (f"lists of unfaithful phrasings left out: {left_out:,}",)
     systems = {run.system.key for run in runs}
     with long_transaction():
         done = store_derived_run(
@@ -150,6 +163,23 @@ def _lists(
         reason = f"The run {run.name} has no lists for phrasings. Select several runs."
         raise OptionFault("runs", reason)
     return sorted(found), [found[number] for number in sorted(found)]
+
+
+def _faithful(
+    benchmark: Benchmark,
+    numbers: Sequence[int],
+    lists: Sequence[RankedLists],
+    options: FuseOptions,
+) -> tuple[list[RankedLists], int]:
+    """Return the lists without those of unfaithful phrasings, and how many these are."""
+    if not options.without_unfaithful:
+        return list(lists), 0
+    others = unfaithful_captions(benchmark)
+    found = [
+        part.where(~np.isin(part.query_numbers, others.get(number, ())))
+        for number, part in zip(numbers, lists, strict=True)
+    ]
+    return found, sum(map(len, lists)) - sum(map(len, found))
 
 
 def _fused(

@@ -13,6 +13,7 @@ import { Queue } from "./queue.js";
 import { Remaining } from "./remaining.js";
 import {
   dialogs,
+  hasVideo,
   isIn,
   isSeen,
   isSettled,
@@ -165,11 +166,12 @@ function show(item) {
   notices.showUnseen(false);
   notices.showVideoProblem(null, false);
   notices.showNote(noteOn(item));
-  stage.show(item);
+  stage.show(hasVideo ? item : null);
   timeline.follow(stage.video);
   viewing.begin(stage.video);
   sheet.show(item);
   question.show(item);
+  if (item && !hasVideo) onSeen();
   setState(item ? "ready" : "empty");
   if (item) question.focus();
   else notices.showEmpty(queue.refusal);

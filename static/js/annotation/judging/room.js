@@ -9,6 +9,8 @@ const IGNORE_TAPS_MS = 150;
 
 export const room = document.getElementById("room");
 export const isTraining = "training" in room.dataset;
+// Whether items have a video. Otherwise, they are texts, which are seen when they are shown.
+export const hasVideo = !("texts" in room.dataset);
 export const part = (name) => room.querySelector(`[data-part="${name}"]`);
 // The buttons that submit an answer.
 export const submits = [...room.querySelectorAll("[data-submit]")];

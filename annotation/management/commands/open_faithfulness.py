@@ -1,0 +1,3 @@
+from annotation.questions.faithfulness.command import Command
+
+__all__ = ["Command"]
