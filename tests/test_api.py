@@ -120,6 +120,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/scenes/", "get", RESEARCH, 200),
     ("benchmarks/tiny/scenes/", "post", LEADS, 202),
     ("benchmarks/tiny/faithfulness/", "post", LEADS, 400),
+    ("benchmarks/tiny/phrasings/embeddings/", "post", LEADS, 400),
     ("benchmarks/tiny/phrasings/", "get", RESEARCH, 200),
     ("benchmarks/tiny/phrasings/", "post", LEADS, 400),
     ("benchmarks/tiny/phrasings/expanded/", "post", LEADS, 400),

@@ -33,6 +33,7 @@ from pooling.phrasings.services.expanding import ExpandOptions
 from pooling.phrasings.services.fusing import FuseOptions
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
+from pooling.phrasings.services.vectors import TextVectorsUpload
 from pooling.relevant_pairs.core.request import PartsRequest, RelevantPairsRequest
 from pooling.scenes.actions import FindScenes
 from pooling.services.addresses import AddressesUpload
@@ -79,6 +80,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     UploadRefusal: ("RefuseForm", "Reason", "", ""),
     RunFields: ("RunForm", "RunFields", "", ""),
     ScoreRun: ("RunScoringForm", "RunForScoring", "", ""),
+    TextVectorsUpload: ("TextVectorsForm", "TextVectors", "import_phrasing_embeddings", ""),
     TagsUpload: ("TagsForm", "TagsUpload", "import_tags", ""),
     TrainCaptionsUpload: (
         "TrainCaptionsForm",

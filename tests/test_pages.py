@@ -338,6 +338,18 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("scenes-describe", "POST", "/benchmarks/tiny/scenes/describe/", (OUT, NONE, 403, 422, 422)),
     ("gold-spans", "GET", "/benchmarks/tiny/gold/spans/new/", (OUT, NONE, NONE, IN, IN)),
     ("gold-spans", "POST", "/benchmarks/tiny/gold/spans/new/", (OUT, NONE, NONE, 422, 422)),
+    (
+        "phrasing-embeddings-upload",
+        "GET",
+        "/benchmarks/tiny/phrasings/embeddings/",
+        (OUT, NONE, 403, IN, IN),
+    ),
+    (
+        "phrasing-embeddings-upload",
+        "POST",
+        "/benchmarks/tiny/phrasings/embeddings/",
+        (OUT, NONE, 403, 422, 422),
+    ),
     ("faithfulness-open", "GET", "/benchmarks/tiny/faithfulness/new/", (OUT, NONE, 403, IN, IN)),
     ("faithfulness-open", "POST", "/benchmarks/tiny/faithfulness/new/", (OUT, NONE, 403, 422, 422)),
     ("phrasings-expand", "GET", "/benchmarks/tiny/phrasings/expand/", (OUT, NONE, 403, IN, IN)),

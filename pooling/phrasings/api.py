@@ -28,6 +28,7 @@ from pooling.phrasings.services.expanding import ExpandOptions
 from pooling.phrasings.services.fusing import FuseOptions
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
+from pooling.phrasings.services.vectors import TextVectorsUpload
 
 
 class PhrasingSetSerializer(serializers.ModelSerializer[PhrasingSet]):
@@ -86,6 +87,7 @@ class PhrasingSetDetail(OfBenchmark):
 ExpandSerializer = serializer_of(ExpandOptions, "Expand")
 FuseSerializer = serializer_of(FuseOptions, "Fuse")
 PhrasedListsSerializer = serializer_of(PhrasedListsUpload, "PhrasedLists")
+TextVectorsSerializer = serializer_of(TextVectorsUpload, "TextVectors")
 
 
 class ExpandedPhrasings(OfBenchmark):
@@ -131,11 +133,28 @@ class PhrasedRuns(OfBenchmark):
         )
 
 
+@receives_files(is_lead)
+class PhrasingEmbeddings(OfBenchmark):
+    permission_classes = [IsLead]
+
+    @extend_schema(request=TextVectorsSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Upload embeddings of the captions and of their phrasings.
+
+        Only leads and admins may do this. Phrasings can then be selected by them. The `result` of
+        the job has `rows`, `numbers` (of each row) and `sha256`.
+        """
+        return self.enqueue_upload(
+            request, TextVectorsSerializer, "import_text_vectors", "Embeddings of phrasings"
+        )
+
+
 urlpatterns = addresses(
     "benchmarks/<str:key>/",
     [
         ("phrasings/", Phrasings, "api-phrasings"),
         ("phrasings/expanded/", ExpandedPhrasings, "api-expanded-phrasings"),
+        ("phrasings/embeddings/", PhrasingEmbeddings, "api-phrasing-embeddings"),
         ("runs/fused/", FusedRuns, "api-fused-runs"),
         ("runs/phrasings/", PhrasedRuns, "api-phrased-runs"),
         ("phrasings/<int:pk>/", PhrasingSetDetail, "api-phrasing-set"),

@@ -8,7 +8,15 @@ from django.urls import reverse
 
 from hearth.shared.deleting import Obstacle, Part, belongs_to
 from pooling.models import Benchmark, Run
-from pooling.phrasings.models import FusedParent, PhrasedList, PhrasedLists, Phrasing, PhrasingSet
+from pooling.phrasings.models import (
+    FusedParent,
+    PhrasedList,
+    PhrasedLists,
+    Phrasing,
+    PhrasingSet,
+    TextVectors,
+    TextVectorsPart,
+)
 
 
 @belongs_to(PhrasingSet)
@@ -52,3 +60,7 @@ def phrasings_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     yield Part("phrasing", Phrasing.objects.filter(set__benchmark=benchmark))
     sets = PhrasingSet.objects.filter(benchmark=benchmark)
     yield Part("set of phrasings", sets, "sets of phrasings")
+    parts = TextVectorsPart.objects.filter(of__benchmark=benchmark)
+    yield Part("part of embeddings of texts", parts, "parts of embeddings of texts")
+    vectors = TextVectors.objects.filter(benchmark=benchmark)
+    yield Part("set of embeddings of texts", vectors, "sets of embeddings of texts")

@@ -20,4 +20,5 @@ class Origin(models.TextChoices):
 class PhrasingAct(models.TextChoices):
     PHRASINGS_ADDED = "phrasings_added", "Phrasings of captions added"
     PHRASED_LISTS_ADDED = "phrased_lists_added", "Lists of a phrasing added to a run"
+    TEXT_VECTORS_STORED = "text_vectors_stored", "Embeddings of captions and phrasings stored"
     PHRASINGS_DELETED = "phrasings_deleted", "Phrasings of captions deleted"

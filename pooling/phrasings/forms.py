@@ -11,6 +11,7 @@ from pooling.phrasings.services.expanding import ExpandOptions
 from pooling.phrasings.services.fusing import FuseOptions
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload
 from pooling.phrasings.services.phrasings import PhrasingsUpload
+from pooling.phrasings.services.vectors import TextVectorsUpload
 from pooling.selectors.runs import find_runs
 
 
@@ -24,6 +25,10 @@ class ExpandForm(OptionsForm[ExpandOptions]):
 
 class FuseForm(OptionsForm[FuseOptions]):
     action = FuseOptions
+
+
+class TextVectorsForm(OptionsForm[TextVectorsUpload]):
+    action = TextVectorsUpload
 
 
 class PhrasedListsForm(OptionsForm[PhrasedListsUpload]):

@@ -125,3 +125,38 @@ class FusedParent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run_id} of {self.parent_id}"
+
+
+class TextVectors(models.Model):
+    """Uploaded embeddings of the captions and of their phrasings. A benchmark has one set.
+
+    They belong to the texts at the time of the upload, see `selectors.texts_hash`.
+    """
+
+    benchmark = models.OneToOneField(Benchmark, models.CASCADE, related_name="text_vectors")
+    name = models.CharField(max_length=255, help_text="the name of the file")
+    sha256 = models.CharField(max_length=64, help_text="hash of the file")
+    texts_sha256 = models.CharField(max_length=64, help_text="hash of the texts that have vectors")
+    n_rows = models.PositiveIntegerField()
+    n_numbers = models.PositiveIntegerField(help_text="numbers per vector")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "text vectors"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TextVectorsPart(models.Model):
+    """Some rows of `TextVectors`, from the row `first`."""
+
+    of = models.ForeignKey(TextVectors, models.CASCADE, related_name="parts", db_index=False)
+    first = models.PositiveIntegerField()
+    rows = models.BinaryField(help_text="float32 little-endian")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["of", "first"], name="text_vectors_part")]
+
+    def __str__(self) -> str:
+        return f"{self.of_id}-{self.first}"

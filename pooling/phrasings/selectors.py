@@ -12,14 +12,31 @@ from django.db.models import Count, Max, QuerySet
 
 from hearth.shared.bulk import Among, read_columns
 from hearth.shared.caches import process_cache
+from hearth.shared.errors import InvalidInput
 from hearth.shared.numbers import with_percent
+from hearth.shared.progress import Progress, no_progress
+from pooling.core.arrays import Float32s
 from pooling.core.direction import Direction
 from pooling.core.ordering import key_ranks
 from pooling.core.packing import unpack_list
 from pooling.core.ranked_lists import NO_ITEM, RankedLists
 from pooling.models import Benchmark, Query, RankedList, Run
+from pooling.phrasings.core.selection import (
+    Selector,
+    VectorKind,
+    Vectors,
+    select,
+    vectors_of_groups,
+)
 from pooling.phrasings.core.spread import Spread, TopItems, spread_of
-from pooling.phrasings.models import PhrasedList, PhrasedLists, Phrasing, PhrasingSet
+from pooling.phrasings.models import (
+    PhrasedList,
+    PhrasedLists,
+    Phrasing,
+    PhrasingSet,
+    TextVectors,
+    TextVectorsPart,
+)
 from pooling.selectors.arrays import Int64Array, original_positives, query_numbers, video_numbers
 from pooling.signals import phrasings_judged
 
@@ -85,6 +102,90 @@ def phrasing_texts(benchmark: Benchmark) -> PhrasingTexts:
     return PhrasingTexts(
         np.array(queries, np.int64), np.array(numbers, np.int64), list(texts), list(origins)
     )
+
+
+def texts_hash(benchmark: Benchmark) -> str:
+    """Return a hash that changes whenever captions or phrasings change."""
+    sets = PhrasingSet.objects.filter(benchmark=benchmark).order_by("pk")
+    parts = [benchmark.captions_sha256, *sets.values_list("sha256", flat=True)]
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()
+
+
+def vectors_hash(benchmark: Benchmark) -> str:
+    """Return the hash of the texts, and that of their uploaded embeddings."""
+    stored = TextVectors.objects.filter(benchmark=benchmark).values_list("sha256", flat=True)
+    return " ".join([texts_hash(benchmark), *stored])
+
+
+def uploaded_vectors(benchmark: Benchmark) -> Float32s:
+    """Return the embeddings of the captions, and then of `phrasing_texts`, float32 [n, d].
+
+    Raises `InvalidInput` if there are none, or if they belong to other texts.
+    """
+    stored = TextVectors.objects.filter(benchmark=benchmark).first()
+    if stored is None:
+        raise InvalidInput("No embeddings of the phrasings are stored. Import them first.")
+    if stored.texts_sha256 != texts_hash(benchmark):
+        raise InvalidInput(
+            "The captions or phrasings have changed since their embeddings were imported. Import "
+            "the embeddings again."
+        )
+    parts = TextVectorsPart.objects.filter(of=stored).order_by("first")
+    whole = b"".join(bytes(rows) for rows in parts.values_list("rows", flat=True).iterator(8))
+    return np.frombuffer(whole, "<f4").reshape(stored.n_rows, stored.n_numbers)
+
+
+def groups_of_lists(texts: PhrasingTexts, lists: Mapping[int, RankedLists]) -> dict[int, list[int]]:
+    """Return the rows in `texts` of each caption with a list for the phrasing.
+
+    lists: those of a run by the number of the phrasing.
+    """
+    held = {number: set(part.query_numbers.tolist()) for number, part in lists.items()}
+    found: dict[int, list[int]] = {}
+    pairs = zip(texts.queries.tolist(), texts.numbers.tolist(), strict=True)
+    for row, (query, number) in enumerate(pairs):
+        if query in held.get(number, ()):
+            found.setdefault(query, []).append(row)
+    return found
+
+
+def selected_phrasings(
+    texts: PhrasingTexts,
+    groups: Mapping[int, Sequence[int]],
+    vectors: Iterable[Vectors],
+    count: int,
+    selector: Selector,
+    rng: np.random.Generator,
+) -> dict[int, Int64Array]:
+    """Return the captions for which each phrasing is selected, by its number.
+
+    groups: the rows in `texts` of each caption. vectors: those of each group, the caption first.
+    """
+    found: dict[int, list[int]] = {}
+    for (query, rows), own in zip(groups.items(), vectors, strict=True):
+        for place in select(own, count, selector, rng):
+            if place:
+                found.setdefault(int(texts.numbers[rows[place - 1]]), []).append(query)
+    return {number: np.array(queries, np.int64) for number, queries in found.items()}
+
+
+def vectors_of_phrasings(
+    benchmark: Benchmark,
+    captions: Sequence[str],
+    texts: PhrasingTexts,
+    groups: Mapping[int, Sequence[int]],
+    kind: VectorKind,
+    progress: Progress = no_progress,
+) -> list[Vectors]:
+    """Return the vectors of each group, the caption first. groups: see `selected_phrasings`."""
+    if kind is VectorKind.UPLOADED:
+        rows = uploaded_vectors(benchmark)
+        n = benchmark.n_queries
+        return [rows[[query, *(n + row for row in own)]] for query, own in groups.items()]
+    found = [
+        [captions[query], *(texts.texts[row] for row in rows)] for query, rows in groups.items()
+    ]
+    return list(vectors_of_groups(found, kind, progress))
 
 
 def phrasing_counts(benchmark: Benchmark) -> dict[str, int]:

@@ -19,6 +19,7 @@ from pooling.phrasings.services.expanding import ExpandOptions
 from pooling.phrasings.services.fusing import FuseOptions, fuse_runs
 from pooling.phrasings.services.phrased_runs import PhrasedListsUpload, add_phrased_lists
 from pooling.phrasings.services.phrasings import PhrasingsUpload
+from pooling.phrasings.services.vectors import TextVectorsUpload, import_text_vectors
 from pooling.selectors.benchmarks import get_benchmark
 
 
@@ -106,5 +107,26 @@ def import_phrased_lists_job(params: dict[str, Any], progress: Progress) -> dict
         by=actor_of_job(params),
         progress=progress,
         **arguments_of(options_of_job(PhrasedListsUpload, params)),
+    )
+    return {**done}
+
+
+def vectors_stored(job: Job, made: dict[str, Any]) -> Outcome:
+    numbers = f"{made['numbers']:,} numbers each"
+    return Outcome(
+        text=f"{counted(made['rows'], 'embedding')} stored, {numbers}.",
+        url=reverse("benchmark-captions", args=[job.benchmark_key]) + "#phrasings",
+        link="To the phrasings",
+    )
+
+
+@job_kind("import_text_vectors", outcome=vectors_stored, retry="phrasing-embeddings-upload")
+def import_text_vectors_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Store embeddings of texts. params: benchmark (key), and those of `TextVectorsUpload`."""
+    done = import_text_vectors(
+        benchmark=get_benchmark(params["benchmark"]),
+        by=actor_of_job(params),
+        progress=progress,
+        **arguments_of(options_of_job(TextVectorsUpload, params)),
     )
     return {**done}

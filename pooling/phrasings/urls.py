@@ -9,6 +9,7 @@ urlpatterns = addresses(
     "benchmarks/<str:key>/",
     [
         ("phrasings/new/", views.phrasings_upload),
+        ("phrasings/embeddings/", views.phrasing_embeddings_upload),
         ("phrasings/expand/", views.phrasings_expand),
         ("runs/fuse/", views.runs_fuse),
         ("runs/phrasings/new/", views.phrased_lists_upload),

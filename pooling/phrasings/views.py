@@ -20,9 +20,11 @@ from pooling.phrasings.forms import (
     FuseForm,
     PhrasedListsForm,
     PhrasingsForm,
+    TextVectorsForm,
     runs_offered,
 )
 from pooling.phrasings.models import PhrasingSet
+from pooling.phrasings.selectors import phrasing_counts
 
 
 def _benchmark_to_change(request: HttpRequest, key: str) -> Benchmark:
@@ -48,6 +50,27 @@ def phrasings_upload(request: HttpRequest, key: str) -> HttpResponse:
         form=PhrasingsForm(**form_data(request)),
         kind="import_phrasings",
         title=f"Import phrasings into {benchmark.name}",
+        benchmark_key=benchmark.key,
+    )
+
+
+@receives_files(is_lead)
+@only_for(policies.can_see_benchmarks, FORM_METHODS)
+def phrasing_embeddings_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = _benchmark_to_change(request, key)
+    return upload_page(
+        request,
+        "pooling/phrasings/embeddings.html",
+        {
+            "benchmark": benchmark,
+            "counts": phrasing_counts(benchmark),
+            "heading": "Import embeddings of phrasings",
+            "back": reverse("benchmark-captions", args=[key]) + "#phrasings",
+            "back_name": "Back to the captions",
+        },
+        form=TextVectorsForm(**form_data(request)),
+        kind="import_text_vectors",
+        title=f"Import embeddings of the phrasings of {benchmark.name}",
         benchmark_key=benchmark.key,
     )
 

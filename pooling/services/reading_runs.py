@@ -88,12 +88,13 @@ def reading_run(
         if reader.is_matrix:
             space = direction.space(benchmark.pair_space)
             whole = files.enter_context(new_whole_matrix(space))
-        takes_further = direction is Direction.TEXT_TO_VIDEO and not reader.is_matrix
-        further = _further_rows(benchmark) if takes_further else {}
+        further = _further_rows(benchmark) if direction is Direction.TEXT_TO_VIDEO else {}
+        own_rows = arrays.query_numbers(benchmark)
         data = read_run(
             path,
             format=reader.name,
-            query_numbers=further | arrays.query_numbers(benchmark),
+            query_numbers=own_rows if reader.is_matrix else further | own_rows,
+            further=further if reader.is_matrix else None,
             video_numbers=arrays.video_numbers(benchmark),
             texts=arrays.query_texts(benchmark) if reader.needs_texts else None,
             original=_positives_by_query(benchmark) if reader.needs_original else None,

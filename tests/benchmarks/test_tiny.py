@@ -23,6 +23,7 @@ TINY = {
     "exports": "--sqlite --tiny",
     "first_frame": "--tiny",
     "focus": "--tiny",
+    "fusion": "--tiny",
     "judging": "--sqlite --tiny",
     "label_noise": "--draws 2",
     "lists": "--tiny",

@@ -69,6 +69,7 @@ def test_all_kinds_of_jobs_are_registered(benchmark: Benchmark) -> None:
         "import_gold",
         "import_judgments",
         "import_phrased_lists",
+        "import_text_vectors",
         "import_phrasings",
         "import_proxy",
         "import_run",

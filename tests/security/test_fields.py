@@ -377,7 +377,9 @@ NOT_COMPARED: dict[str, set[str]] = {
     "the keys of the keyboard are compared in tests/annotation": {"me-keys"},
     "all fields are compared in tests/annotation/orderings": {"gold-order"},
     "all options of the action are declared once, and its form takes no others": {
-        "api-faithfulness", "faithfulness-open", "api-paragraphs", "api-phrased-runs", "relevant-pairs-find", "paragraphs-add",
+        "api-faithfulness", "faithfulness-open", "api-phrasing-embeddings",
+        "phrasing-embeddings-upload", "api-paragraphs",
+        "api-phrased-runs", "relevant-pairs-find", "paragraphs-add",
         "run-estimate", "api-fused-runs", "api-expanded-phrasings", "similarities-upload",
         "phrasings-upload", "api-phrasings", "phrased-lists-upload", "phrasings-expand",
         "api-similarities", "clips-upload", "api-clips",

@@ -25,14 +25,18 @@ from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 from pooling.core.ranked_lists import NO_ITEM, RankedLists
 from pooling.phrasings.core.fusion import Method, Norm, Rule, fuse, oracle
-from pooling.phrasings.core.selection import Selector, select, tf_idf
+from pooling.phrasings.core.selection import SELECTORS, VectorKind
 from pooling.phrasings.enums import Origin
 from pooling.phrasings.selectors import (
+    groups_of_lists,
     lists_by_phrasing,
     origins_of_phrasings,
     phrased_lists_of,
     phrasing_texts,
     places_of_items,
+    selected_phrasings,
+    vectors_hash,
+    vectors_of_phrasings,
 )
 
 C1, C5, C10 = Measure("C", 1), Measure("C", 5), Measure("C", 10)
@@ -51,7 +55,6 @@ RULES = tuple(
         Method.ISR,
     )
 )
-SELECTORS = {Selector.FQS: "Farthest first", Selector.KDPP: "k-DPP", Selector.RANDOM: "Random"}
 EXAMPLES_MAX = 500
 NO_LISTS = (
     "No selected run has lists for phrasings of the captions. Import phrasings, and then a run "
@@ -65,8 +68,10 @@ class Options(options.Resampling):
 
     method: The rule of the headline, of the numbers of phrasings, and of the captions.
     counts: Numbers of phrasings beside the caption, separated by spaces.
+    vectors: What the distance of two phrasings is computed from, for their selection.
     examples: Captions that gain or lose, shown for each.
     phrased: the name of each run with the phrasing and the SHA-256 of its lists.
+    texts: the hash of the captions and phrasings, and of their embeddings.
     """
 
     method: Annotated[
@@ -77,9 +82,13 @@ class Options(options.Resampling):
         Option("Numbers of phrasings", length=50, may_be_empty=True),
         options.numbers_to(50),
     ] = (1, 2, 4)
+    vectors: Annotated[
+        str, Option("Distances by", choices={k.value: k.label for k in VectorKind})
+    ] = VectorKind.TF_IDF.value
     examples: Annotated[int, Option("Examples", low=0, high=EXAMPLES_MAX)] = 20
     resamples: options.NumberOfResamples = 1000
     phrased: tuple[tuple[str, ...], ...] | None = None
+    texts: str | None = None
 
     def filled(self, inputs: Inputs) -> Self:
         """Add the hashes of the lists, so that new lists make a new question."""
@@ -88,7 +97,7 @@ class Options(options.Resampling):
             for run in inputs.runs
             for one in phrased_lists_of(run)
         )
-        return replace(self, phrased=phrased)
+        return replace(self, phrased=phrased, texts=vectors_hash(inputs.benchmark))
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,32 +366,24 @@ class _Selection:
 def _selections(phrased: _Phrased, progress: Progress) -> list[_Selection]:
     """Return the selections of each number of phrasings and each rule."""
     inputs, options = phrased.inputs, phrased.options
-    texts = phrasing_texts(inputs.benchmark)
-    rows_of: dict[int, list[int]] = {}
-    for row, (query, number) in enumerate(
-        zip(texts.queries.tolist(), texts.numbers.tolist(), strict=True)
-    ):
-        if number in phrased.lists:
-            rows_of.setdefault(query, []).append(row)
     counts = [count for count in options.counts if count < len(phrased.lists)]
-    found = [
-        _Selection(title, count, _no_captions(phrased))
-        for count in counts
-        for title in SELECTORS.values()
-    ]
+    if not counts:
+        return []
+    texts = phrasing_texts(inputs.benchmark)
+    groups = groups_of_lists(texts, phrased.lists)
+    vectors = vectors_of_phrasings(
+        inputs.benchmark, inputs.captions, texts, groups, VectorKind(options.vectors), progress
+    )
     rng = np.random.default_rng(options.seed)
-    for done, (query, rows) in enumerate(rows_of.items()):
-        if done % 500 == 0:
-            progress(done, len(rows_of), "selecting phrasings")
-        vectors = tf_idf([inputs.captions[query], *(texts.texts[row] for row in rows)])
-        at = iter(found)
-        for count in counts:
-            for selector in SELECTORS:
-                selection = next(at)
-                for place in select(vectors, count, selector, rng):
-                    if place:
-                        number = int(texts.numbers[rows[place - 1]])
-                        selection.chosen[number][query] = True
+    found: list[_Selection] = []
+    for count in counts:
+        for selector, title in SELECTORS.items():
+            progress(len(found), len(counts) * len(SELECTORS), "selecting phrasings")
+            chosen = _no_captions(phrased)
+            own = selected_phrasings(texts, groups, vectors, count, selector, rng)
+            for number, queries in own.items():
+                chosen[number][queries] = True
+            found.append(_Selection(title, count, chosen))
     return found
 
 
@@ -584,7 +585,7 @@ PHRASINGS = Analysis(
         "people’s labels is a lower bound until they are judged. Pool the fused run to judge them.",
         "The oracle takes the best list of each caption by its original positives. It is an upper "
         "bound and no system.",
-        "Phrasings are selected for each caption by the TF-IDF vectors of its texts, the caption "
+        "Phrasings are selected for each caption by the distances of its texts, the caption "
         "first. k-DPP can select fewer. Each list costs a similarity per video.",
     ),
 )

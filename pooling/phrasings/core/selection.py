@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from hearth.shared.progress import Progress, no_progress
 from pooling.core.arrays import Float64s
+from pooling.core.sentences import embed
 
 Vectors = npt.NDArray[np.floating[Any]]
 
@@ -22,6 +24,50 @@ class Selector(StrEnum):
     FQS = "fqs"
     KDPP = "kdpp"
     RANDOM = "random"
+
+
+class VectorKind(StrEnum):
+    """What the distance of two texts is computed from."""
+
+    TF_IDF = "tf-idf"
+    SENTENCES = "sentences"
+    UPLOADED = "uploaded"
+
+    @property
+    def label(self) -> str:
+        return _LABELS[self]
+
+
+_LABELS: Final = {
+    VectorKind.TF_IDF: "TF-IDF vectors of the texts of each caption",
+    VectorKind.SENTENCES: "Sentence embeddings",
+    VectorKind.UPLOADED: "Uploaded embeddings",
+}
+SELECTORS: Final = {
+    Selector.FQS: "Farthest query sampling",
+    Selector.KDPP: "Greedy k-DPP",
+    Selector.RANDOM: "Random",
+}
+
+
+def vectors_of_groups(
+    groups: Sequence[Sequence[str]], kind: VectorKind, progress: Progress = no_progress
+) -> Iterator[Vectors]:
+    """Yield the vectors of the texts of each group, of length 1, the original text first.
+
+    Raises InvalidInput if sentence embeddings are not installed. Uploaded embeddings belong to
+    stored texts, so this function does not know them.
+    """
+    if kind is VectorKind.TF_IDF:
+        yield from map(tf_idf, groups)
+    elif kind is VectorKind.SENTENCES:
+        embedded = embed([text for texts in groups for text in texts], progress=progress)
+        start = 0
+        for texts in groups:
+            yield embedded[start : start + len(texts)]
+            start += len(texts)
+    else:
+        raise ValueError("uploaded embeddings belong to stored texts")
 
 
 def select(

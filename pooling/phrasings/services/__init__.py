@@ -11,3 +11,4 @@ from pooling.phrasings.services.phrasings import (
     import_phrasings,
     store_phrasings,
 )
+from pooling.phrasings.services.vectors import TextVectorsUpload, import_text_vectors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -10,11 +11,18 @@ import numpy as np
 
 from hearth.accounts.actors import Actor
 from hearth.shared.errors import InvalidInput
-from hearth.shared.options import Entry, Option
+from hearth.shared.options import Entry, Group, Option, OptionFault
 from hearth.shared.progress import Progress, no_progress
 from pooling.core.proxies.wordnet import WordNet
 from pooling.models import Benchmark
 from pooling.phrasings.core.expansion import other_captions, replace_by_synonyms
+from pooling.phrasings.core.selection import (
+    SELECTORS,
+    Selector,
+    VectorKind,
+    select,
+    vectors_of_groups,
+)
 from pooling.phrasings.enums import Origin
 from pooling.phrasings.services.phrasings import AddedPhrasings, NewPhrasing, store_phrasings
 from pooling.policies import check_can_import_metadata
@@ -26,6 +34,8 @@ class Expander(StrEnum):
     CAPTIONS = "captions"
 
 
+OF_SELECTION = Group("Selection", is_folded=True)
+VECTORS_OF_NEW = {kind: kind.label for kind in VectorKind if kind is not VectorKind.UPLOADED}
 UPPER_BOUND = (
     "These phrasings use knowledge of the right video. What they gain is an upper bound, as that "
     "of the oracle."
@@ -39,6 +49,10 @@ class ExpandOptions:
     method: The other captions of a video use knowledge of the right video, so what they gain is an
         upper bound.
     count: A caption can have fewer, if there are no more different texts.
+    candidates: Make up to this number of texts for each caption, and keep those that differ most.
+        By default, the first ones are kept.
+    select: How texts are selected from these candidates.
+    vectors: What the distance of two texts is computed from.
     seed: The same seed draws the same synonyms.
     """
 
@@ -55,7 +69,48 @@ class ExpandOptions:
         ),
     ]
     count: Annotated[int, Option("Maximum phrasings per caption", low=1, high=20)] = 4
+    candidates: Annotated[
+        int | None, Option("Candidates per caption", low=2, high=100, group=OF_SELECTION)
+    ] = None
+    select: Annotated[Selector, Option("Selection", choices=SELECTORS, group=OF_SELECTION)] = (
+        Selector.FQS
+    )
+    vectors: Annotated[
+        VectorKind,
+        Option("Distances by", choices=VECTORS_OF_NEW, group=OF_SELECTION),
+    ] = VectorKind.TF_IDF
     seed: Annotated[int, Option("Seed", low=0, high=2**31 - 1)] = 0
+
+    def check(self) -> None:
+        if self.vectors is VectorKind.UPLOADED:
+            raise OptionFault("vectors", "New texts have no uploaded embeddings.")
+        if self.candidates is not None and self.candidates < self.count:
+            reason = "The candidates must not be fewer than the maximum phrasings."
+            raise OptionFault("candidates", reason)
+
+    @property
+    def made(self) -> int:
+        """The number of texts to make for each caption."""
+        return self.candidates or self.count
+
+
+def selected_texts(
+    captions: Sequence[str],
+    made: Sequence[Sequence[str]],
+    options: ExpandOptions,
+    progress: Progress,
+) -> list[list[str]]:
+    """Return those of the texts of each caption that are kept, in the order of selection."""
+    if options.candidates is None:
+        return [list(texts[: options.count]) for texts in made]
+    groups = [[caption, *texts] for caption, texts in zip(captions, made, strict=True)]
+    rng, found = np.random.default_rng(options.seed), []
+    for group, vectors in zip(
+        groups, vectors_of_groups(groups, options.vectors, progress), strict=True
+    ):
+        chosen = select(vectors, options.count, options.select, rng)
+        found.append([group[place] for place in chosen if place])
+    return found
 
 
 def expand(
@@ -71,15 +126,17 @@ def expand(
     or no caption can be expanded.
     """
     check_can_import_metadata(by, benchmark)
+    options.check()
     texts = query_texts(benchmark)
     notes: tuple[str, ...] = ()
     if options.method is Expander.LEXICON:
         rng = np.random.default_rng(options.seed)
-        found = replace_by_synonyms(texts, WordNet(), options.count, rng, progress)
+        found = replace_by_synonyms(texts, WordNet(), options.made, rng, progress)
         name, origin = "Synonyms of WordNet", Origin.LEXICON
     else:
-        found = other_captions(texts, *original_positives(benchmark), options.count)
+        found = other_captions(texts, *original_positives(benchmark), options.made)
         name, origin, notes = "Other captions of the video", Origin.CAPTION, (UPPER_BOUND,)
+    found = selected_texts(texts, found, options, progress)
     rows = [
         NewPhrasing(query=query, text=text, origin=origin)
         for query, made in enumerate(found)

@@ -19,14 +19,19 @@ from pooling.core.ordering import RunData
 from pooling.core.ranked_lists import RankedLists
 from pooling.models import Benchmark, Run
 from pooling.phrasings.core.fusion import Method, Norm, Rule, fuse, oracle
+from pooling.phrasings.core.selection import SELECTORS, Selector, VectorKind
 from pooling.phrasings.enums import Origin
 from pooling.phrasings.models import FusedParent
 from pooling.phrasings.selectors import (
+    groups_of_lists,
     lists_by_phrasing,
     lists_of_run,
     origins_of_phrasings,
+    phrasing_texts,
     places_of_items,
+    selected_phrasings,
     unfaithful_captions,
+    vectors_of_phrasings,
 )
 from pooling.policies import check_can_import_run
 from pooling.selectors import arrays
@@ -37,6 +42,7 @@ from pooling.services.runs import ImportedRun
 
 ORACLE = "oracle"
 METHODS = {method.value: method.label for method in Method} | {ORACLE: "Oracle (upper bound)"}
+OF_SELECTION = Group("Selection of phrasings", is_folded=True)
 OF_RULES = Group("Parameters of the rules", is_folded=True)
 BY_ANSWERS = "the original positives decide"
 BY_CAPTIONS = "phrasings are captions of the right video"
@@ -54,6 +60,11 @@ class FuseOptions:
     norm: How Comb… scale the scores of each list. Scaling by the maximum is wrong for negative
         scores.
     phrasings: Their numbers, separated by spaces. By default, all for which the run has lists.
+    select: How to select some phrasings of each caption, so that they differ. By default, all are
+        fused.
+    count: The number of selected phrasings beside the caption. An even number makes votes odd.
+    vectors: What the distance of two texts is computed from.
+    seed: Draws random phrasings.
     without_unfaithful: Phrasings that people found to say something else than the caption. Those
         that no one has judged stay.
     depth: Results kept per list; by default, as many as in the longest list of the runs.
@@ -68,6 +79,13 @@ class FuseOptions:
     phrasings: Annotated[
         str, Option("Phrasings", pattern=r"\A[0-9 ,]*\Z", length=200, metavar="NUMBERS")
     ] = ""
+    select: Annotated[str, Option("Selection", choices={"": "All phrasings", **SELECTORS})] = ""
+    count: Annotated[int, Option("Selected phrasings", low=1, high=100, group=OF_SELECTION)] = 2
+    vectors: Annotated[
+        VectorKind,
+        Option("Distances by", choices={k: k.label for k in VectorKind}, group=OF_SELECTION),
+    ] = VectorKind.TF_IDF
+    seed: Annotated[int, Option("Seed", low=0, high=2**31 - 1, group=OF_SELECTION)] = 0
     without_unfaithful: Annotated[bool, Option("Leave out unfaithful phrasings")] = False
     k: Annotated[float, Option("k of RRF", low=0, high=10_000, group=OF_RULES)] = 60
     phi: Annotated[float, Option("φ of RBC", low=0.01, high=0.99, group=OF_RULES)] = 0.8
@@ -85,6 +103,8 @@ class FuseOptions:
         if len(self.runs) > 1 and self.without_unfaithful:
             reason = "Only phrasings of a single run can be left out."
             raise OptionFault("without_unfaithful", reason)
+        if len(self.runs) > 1 and self.select:
+            raise OptionFault("select", "Only phrasings of a single run can be selected.")
 
     @property
     def rule(self) -> Rule:
@@ -115,11 +135,14 @@ def fuse_runs(
     progress(0, None, "reading runs")
     numbers, lists = _lists(runs, options, is_scored=not is_oracle and options.rule.needs_scores)
     lists, left_out = _faithful(benchmark, numbers, lists, options)
+    if options.select:
+        lists = _selected(benchmark, numbers, lists, options, progress)
     depth = options.depth or max(run.depth for run in runs)
     fused = _fused(benchmark, runs[0].facing, lists, options, depth, progress)
     made: dict[str, Any] = {} if is_oracle else dict(options.rule.options)
     made |= {"depth": depth} | ({"phrasings": numbers} if numbers else {})
     made |= {"left_out": left_out} if options.without_unfaithful else {}
+    made |= _selection_made(options)
     if bound := _upper_bound(benchmark, runs, numbers, is_oracle):
         made["upper_bound"] = bound
     warnings: tuple[str, ...] = (
@@ -180,6 +203,39 @@ def _faithful(
         for number, part in zip(numbers, lists, strict=True)
     ]
     return found, sum(map(len, lists)) - sum(map(len, found))
+
+
+def _selected(
+    benchmark: Benchmark,
+    numbers: Sequence[int],
+    lists: Sequence[RankedLists],
+    options: FuseOptions,
+    progress: Progress,
+) -> list[RankedLists]:
+    """Return the lists of the captions, and those of the phrasings that are selected for each."""
+    texts = phrasing_texts(benchmark)
+    groups = groups_of_lists(texts, dict(zip(numbers, lists, strict=True)))
+    captions = arrays.query_texts(benchmark)
+    vectors = vectors_of_phrasings(benchmark, captions, texts, groups, options.vectors, progress)
+    rng = np.random.default_rng(options.seed)
+    chosen = selected_phrasings(
+        texts, groups, vectors, options.count, Selector(options.select), rng
+    )
+    own, *others = lists
+    return [
+        own,
+        *(
+            part.where(np.isin(part.query_numbers, chosen.get(number, ())))
+            for number, part in zip(numbers[1:], others, strict=True)
+        ),
+    ]
+
+
+def _selection_made(options: FuseOptions) -> dict[str, Any]:
+    if not options.select:
+        return {}
+    made = {"select": options.select, "count": options.count, "vectors": str(options.vectors)}
+    return made | ({"seed": options.seed} if options.select == Selector.RANDOM else {})
 
 
 def _fused(

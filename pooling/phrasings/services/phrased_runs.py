@@ -32,6 +32,7 @@ from pooling.selectors.runs import get_run
 from pooling.services.reading_runs import reading_run
 
 LISTS_PER_PART = 20_000
+SEVERAL = "the file has lists of several phrasings; import it as a run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,8 @@ def add_phrased_lists(
         source=source,
         progress=progress,
     ) as read:
+        if read.further:
+            raise InvalidInput(SEVERAL, source=source or str(path))
         numbers = np.asarray(read.data.query_numbers, np.int64)
         rows = np.arange(len(numbers))
         if reader.is_matrix:

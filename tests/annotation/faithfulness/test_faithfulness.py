@@ -122,7 +122,7 @@ def test_two_equal_answers_decide_and_a_third_settles_a_disagreement(
     assert [(row.origin, row.faithful, row.other, row.percent) for row in found.rows] == [
         ("Language model: m", 2, 1, "66.7")
     ]
-    # Of the pairs of answers, 1 of 1, 1 of 1 and 1 of 3 are equal. Alpha is 1 - 2 / (2 * 3 * 4 / 6).
+    # Equal pairs of answers: 1 of 1, 1 of 1 and 1 of 3. Alpha is 1 - 2 / (2 * 3 * 4 / 6).
     assert (found.compared, found.agreement) == (3, pytest.approx(3 / 5))
     assert found.alpha == pytest.approx(0.5)
     with pytest.raises(InvalidInput, match="not judged yet"):
@@ -152,7 +152,8 @@ def test_a_lead_rules_on_a_conflict(
     table = client.get(f"/campaigns/{campaign.pk}/desk/rulings/csv/").content.decode()
     assert table.splitlines()[1].startswith("c0#1,,0,says something else,")
     page = client.get(f"/campaigns/{campaign.pk}/").content.decode()
-    assert "Language model: m" in page and "faithfulness campaign" in page.lower()
+    assert "Language model: m" in page
+    assert "Faithfulness campaign" in page
     answers = client.get(f"/campaigns/{campaign.pk}/answers/csv/").content.decode().splitlines()
     assert sorted(answers[1:]) == [
         "c0,1,model,m,1,1,0",

@@ -77,7 +77,7 @@ def test_the_gain_by_originals_and_by_people(benchmark: Benchmark) -> None:
     assert spread["changed"] == 0.75
     # A caption costs four similarities for each of its lists; c3 has a single one.
     costs = {(row["selection"], row["phrasings"]): row["cost"] for row in found["counts"]}
-    assert (costs["Farthest first", 1], costs["Farthest first", 2]) == (7, 10)
+    assert (costs["Farthest query sampling", 1], costs["Farthest query sampling", 2]) == (7, 10)
     assert [chart.name for chart in analysis.charts(found)] == ["cost"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,6 +119,38 @@ def test_one_file_for_each_phrasing(benchmark: Benchmark, tmp_path: Path) -> Non
         add_phrased_lists(**{**given, "path": path}, phrasing=2)
 
 
+def test_a_matrix_has_a_part_for_each_phrasing(benchmark: Benchmark, tmp_path: Path) -> None:
+    values = np.full((3, 3, 3), -np.inf, np.float32)
+    values[0] = [[3, 2, 1], [1, 2, 0], [0, 1, 2]]
+    values[1, :2] = [[1, 3, 0], [2, 1, 0]]
+    values[2, 0] = [1, 0, 3]
+    path = tmp_path / "sys.npy"
+
+    def read(values: Any) -> Run:
+        np.save(path, values)
+        return import_run(benchmark=benchmark, path=path, system="sys", by=OPERATOR).run
+
+    before = row_counts()
+    bad = values.copy()
+    bad[1, 1, 2] = np.nan
+    with pytest.raises(InvalidInput, match=r"nan is not a score: .*'c1', .*'v2' \(\[1, 1, 2\]"):
+        read(bad)
+    bad = values.copy()
+    bad[2, 2] = 0
+    with pytest.raises(InvalidInput, match="caption 'c2' has no stored phrasing 2; import the phr"):
+        read(bad)
+    with pytest.raises(InvalidInput, match="the matrix is 2 x 2 x 3, but the benchmark has 3 x 3"):
+        read(values[:2, :2])
+    assert row_counts() == before
+    run = read(values)
+    assert ranked_lists(run).items.tolist() == [[0, 1, 2], [1, 0, 2], [2, 1, 0]]
+    assert phrased(run)[1] == {0: [1, 0, 2], 1: [0, 1, 2]}
+    assert phrased(run)[2] == {0: [2, 0, 1]}
+    given = {"benchmark": benchmark, "run": "sys", "path": path, "by": OPERATOR}
+    with pytest.raises(InvalidInput, match="several phrasings; import it as a run"):
+        add_phrased_lists(**given, phrasing=2)
+
+
 def test_the_spread_over_phrasings(benchmark: Benchmark, tmp_path: Path) -> None:
     run = imported(benchmark, tmp_path, trec(LISTS))
     found = spread_of_run(run)
@@ -192,7 +225,8 @@ def test_a_researcher_fuses_runs_on_the_page(
     page = client.get("/benchmarks/tiny/runs/fuse/?run=sys").content.decode()
     assert "sys (2 phrasings)" in page
     sent = {"runs": ["sys"], "method": "bucklin", "norm": "min-max", "k": 60, "phi": 0.8}
-    client.post("/benchmarks/tiny/runs/fuse/", {**sent, "sigma": 0.01})
+    selection = {"select": "", "count": 2, "vectors": "tf-idf", "seed": 0}
+    client.post("/benchmarks/tiny/runs/fuse/", {**sent, "sigma": 0.01, **selection})
     job = Job.objects.get(kind="fuse_runs")
     run_job(job.pk)
     job.refresh_from_db()

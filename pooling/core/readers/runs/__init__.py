@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +34,8 @@ class RunOf:
     original: the video numbers of the original positives by query number. depth: the length at
     which lists are cut; by default, each format has its own. whole: is filled if the file is a
     matrix. places: the row of each caption and the column of each video in a matrix. elsewhere:
-    completes the message about an unknown key.
+    completes the message about an unknown key. further: the numbers of further rows of a matrix,
+    such as those of phrasings, by key.
     """
 
     query_numbers: Mapping[str, int]
@@ -46,6 +47,7 @@ class RunOf:
     whole: WholeMatrix | None = None
     places: Places | None = None
     elsewhere: Elsewhere = nowhere
+    further: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rows(self) -> Mapping[str, int]:
@@ -96,6 +98,7 @@ def read_run(
     whole: WholeMatrix | None = None,
     places: Places | None = None,
     elsewhere: Elsewhere = nowhere,
+    further: Mapping[str, int] | None = None,
 ) -> RunData:
     """Read and check a whole run, order its lists, and cut each list at `depth`.
 
@@ -123,5 +126,6 @@ def read_run(
         whole=whole,
         places=places,
         elsewhere=elsewhere,
+        further=further or {},
     )
     return with_tie_warning(reader.read(file, of))

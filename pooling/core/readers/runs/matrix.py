@@ -9,7 +9,7 @@ import ast
 import hashlib
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn
 
@@ -61,19 +61,21 @@ class _Header:
 class _Grid:
     """A mapped file, as rows and columns, and where they are; None if all are in order of number.
 
-    n_padded: the number of rows for each video in a file with three dimensions, otherwise 0.
+    n_padded: the number of rows for each video in a file that is padded, otherwise 0. phrasing: the
+    part of a file with phrasings; None if it has none.
     """
 
     values: npt.NDArray[Any]
     rows: Int64s | None = None
     columns: Int64s | None = None
     n_padded: int = 0
+    phrasing: int | None = None
 
     def facing(self, direction: Direction) -> _Grid:
         """Return the grid with a row for each row of a run of this direction."""
         if direction is Direction.TEXT_TO_VIDEO:
             return self
-        return _Grid(self.values.T, self.columns, self.rows, self.n_padded)
+        return _Grid(self.values.T, self.columns, self.rows, self.n_padded, self.phrasing)
 
     def band(self, band: slice) -> npt.NDArray[np.floating[Any]]:
         """Return rows as native float32 or float64, their columns in the order of the numbers."""
@@ -91,9 +93,10 @@ class MatrixReader:
     would allocate any shape that a header claims. It accepts floats and integers of either byte
     order, in C order and in Fortran order, which `np.save(path, matrix.T)` writes.
 
-    The shape is captions x videos, or videos x captions x videos. In the second, the captions are
-    grouped by their video, and -inf fills the rows of videos with fewer captions than others. The
-    code of FIRE writes it for MSVD.
+    The shape is captions x videos, videos x captions x videos, or phrasings x captions x videos. In
+    the second, the captions are grouped by their video, and -inf fills the rows of videos with
+    fewer captions than others. The code of FIRE writes it for MSVD. In the third, phrasing 0 is the
+    caption itself, and rows of -inf stand for phrasings that a caption does not have.
 
     Without `RunOf.places`, captions and videos are in the order of their numbers. In a file with
     three dimensions, rows are counted without those of -inf.
@@ -115,7 +118,12 @@ class MatrixReader:
         """
         direction, whole = self._of.direction, self._of.whole
         header, size = self.header(path)
-        grid = self._grid(path, header).facing(direction)
+        values: npt.NDArray[Any] = np.memmap(
+            path, header.dtype, "r", header.data_start, header.shape, header.order
+        )
+        phrased = self._is_phrased(header.shape)
+        grid = self._grid(values[0] if phrased else values, 0 if phrased else None)
+        grid = grid.facing(direction)
         keys = (self._query_keys, self._video_keys)
         keys = keys if direction is _ROWS else keys[::-1]
         n_rows, n_items = map(len, keys)
@@ -134,7 +142,7 @@ class MatrixReader:
                 whole.write(band, rows, by_key[columns])
             if progress:
                 progress(size * band.stop // n_rows, size)
-        return RunData(
+        found = RunData(
             query_numbers=np.arange(n_rows, dtype=np.int32),
             offsets=np.arange(n_rows + 1, dtype=np.int64) * width,
             videos=items.ravel(),
@@ -147,6 +155,50 @@ class MatrixReader:
                 *self._order_warnings(grid, items, n_items, direction),
             ),
             direction=direction,
+        )
+        return self._with_phrasings(found, values) if phrased and direction is _ROWS else found
+
+    def _is_phrased(self, shape: tuple[Any, ...]) -> bool:
+        """Return whether the shape is phrasings x captions x videos, with further phrasings."""
+        own = (len(self._query_keys), len(self._video_keys))
+        return len(shape) == 3 and shape[1:] == own and shape[0] > 1
+
+    def _with_phrasings(self, data: RunData, values: npt.NDArray[Any]) -> RunData:
+        """Return the lists with those of the further phrasings, by the numbers of `RunOf.further`.
+
+        values: [phrasings, captions, videos].
+        """
+        by_key = np.array(
+            sorted(range(values.shape[2]), key=self._video_keys.__getitem__), dtype=np.int64
+        )
+        parts = [(data.query_numbers, data.videos, data.scores)]
+        for phrasing in range(1, len(values)):
+            grid = self._grid(values[phrasing], phrasing)
+            names = [f"{key}#{phrasing}" for key in self._query_keys]
+            numbers = np.array([self._of.further.get(name, -1) for name in names], np.int32)
+            for band in _bands(*values.shape[1:]):
+                rows = grid.band(band)
+                is_missing = np.all(rows == -np.inf, axis=1)
+                rows = np.where(is_missing[:, None], 0, rows)
+                self._check_scores(rows, band, grid, _ROWS)
+                kept = np.flatnonzero(~is_missing)
+                for row in kept[numbers[band][kept] < 0][:1].tolist():
+                    self._refuse(
+                        f"caption {shown(self._query_keys[band.start + row])} has no stored "
+                        f"phrasing {phrasing}; import the phrasings first, or fill its row of "
+                        f"part {phrasing} with -inf"
+                    )
+                columns, best = best_columns(rows[kept][:, by_key], data.depth)
+                videos = by_key[columns].astype(np.int32)
+                parts.append((numbers[band][kept], videos.ravel(), best.astype(np.float32).ravel()))
+        queries, videos, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.argsort(queries)
+        return replace(
+            data,
+            query_numbers=queries[order],
+            offsets=np.arange(len(queries) + 1, dtype=np.int64) * data.depth,
+            videos=videos.reshape(-1, data.depth)[order].ravel(),
+            scores=scores.reshape(-1, data.depth)[order].ravel(),
         )
 
     def _sha256(self, path: Path) -> str:
@@ -161,13 +213,10 @@ class MatrixReader:
             digest.update(places.astype("<i8").tobytes())
         return digest.hexdigest()
 
-    def _grid(self, path: Path, header: _Header) -> _Grid:
-        values: npt.NDArray[Any] = np.memmap(
-            path, header.dtype, "r", header.data_start, header.shape, header.order
-        )
+    def _grid(self, values: npt.NDArray[Any], phrasing: int | None = None) -> _Grid:
         rows, columns = self._places or (None, None)
         if values.ndim == 2:
-            return _Grid(values, rows, columns)
+            return _Grid(values, rows, columns, phrasing=phrasing)
         n_videos, n_padded, _ = values.shape
         filled = values[:, :, 0] != -np.inf  # a row of -inf fills the place of a caption
         places = np.flatnonzero(filled)
@@ -225,6 +274,8 @@ class MatrixReader:
         where = f"row {place[0]}, column {place[1]}"
         if grid.n_padded:
             where = f"[{place[0] // grid.n_padded}, {place[0] % grid.n_padded}, {place[1]}]"
+        if grid.phrasing is not None:
+            where = f"[{grid.phrasing}, {place[0]}, {place[1]}]"
         self._refuse(
             f"{value} {beyond}: caption {caption}, video {video} ({where}, counted from 0)"
         )
@@ -312,7 +363,7 @@ class MatrixReader:
     def _check_shape(self, shape: tuple[object, ...]) -> None:
         n_videos = len(self._video_keys)
         is_padded = len(shape) == 3 and all(type(n) is int and n > 0 for n in shape)
-        if is_padded and shape[0] == shape[2] == n_videos:
+        if is_padded and (shape[0] == shape[2] == n_videos or self._is_phrased(shape)):
             return
         if reason := wrong_shape(shape, (len(self._query_keys), n_videos)):
             self._refuse(reason)
@@ -406,8 +457,9 @@ READER: Final = RunReader(
     about="A similarity matrix (float16, float32, float64 or integers) with a row for each caption "
     "and a column for each video, in the order of the benchmark or with a file of their keys. In a "
     "matrix of videos × captions × videos, rows of −inf stand for captions that a video does not "
-    "have. A matrix contains a run of each direction. The whole matrix is kept for measures that "
-    "read all ranks.",
+    "have. In a matrix of phrasings × captions × videos, part 0 is that of the captions, and rows "
+    "of −inf stand for phrasings that a caption does not have. A matrix contains a run of each "
+    "direction. The whole matrix is kept for measures that read all ranks.",
     fits=lambda head: Fit.SURE if head.start.startswith(MAGIC) else Fit.NO,
     read=lambda file, of: MatrixReader(of, file.source).read(file.path, file.progress),
     needs_original=True,
