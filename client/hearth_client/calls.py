@@ -77,20 +77,25 @@ class Calls:
         """
         return self._do("scenes/", {"video": video, "rate": rate, "most": most, "steady": steady, "again": again}, {"file": file}, on_job)
 
-    def fuse_runs(self, *, runs: Sequence[str], method: Literal['combsum', 'combmnz', 'combanz', 'combmed', 'combmax', 'combmin', 'rrf', 'rbc', 'borda', 'isr', 'log_isr', 'logn_isr', 'plurality', 'bucklin', 'oracle'] = 'rrf', norm: Literal['none', 'min-max', 'max', 'sum', 'zmuv', 'rank', 'borda'] = 'min-max', phrasings: str = '', k: float = 60, phi: float = 0.8, sigma: float = 0.01, depth: int | None = None, name: str = '', on_job: OnJob = ignore) -> Json:
+    def fuse_runs(self, *, runs: Sequence[str], method: Literal['combsum', 'combmnz', 'combanz', 'combmed', 'combmax', 'combmin', 'rrf', 'rbc', 'borda', 'isr', 'log_isr', 'logn_isr', 'plurality', 'bucklin', 'oracle'] = 'rrf', norm: Literal['none', 'min-max', 'max', 'sum', 'zmuv', 'rank', 'borda'] = 'min-max', phrasings: str = '', select: Literal['', 'fqs', 'kdpp', 'random'] = '', count: int = 2, vectors: Literal['tf-idf', 'sentences', 'uploaded'] = 'tf-idf', seed: int = 0, without_unfaithful: bool = False, k: float = 60, phi: float = 0.8, sigma: float = 0.01, depth: int | None = None, name: str = '', on_job: OnJob = ignore) -> Json:
         """Fuse runs, or the phrasings of a run.
 
         runs: Runs. The lists of one run are those of its phrasings. Of several runs, those of the captions are fused, the first run deciding ties of votes.
         method: Method. RRF and the votes use ranks, Comb… use scores. The oracle looks at the answers, so it is an upper bound, which is on no leaderboard.
         norm: Normalisation. How Comb… scale the scores of each list. Scaling by the maximum is wrong for negative scores.
         phrasings: Phrasings. Their numbers, separated by spaces. By default, all for which the run has lists.
+        select: Selection. How to select some phrasings of each caption, so that they differ. By default, all are fused.
+        count: Selected phrasings. The number of selected phrasings beside the caption. An even number makes votes odd.
+        vectors: Distances by. What the distance of two texts is computed from.
+        seed: Seed. Draws random phrasings.
+        without_unfaithful: Leave out unfaithful phrasings. Phrasings that people found to say something else than the caption. Those that no one has judged stay.
         k: k of RRF.
         phi: φ of RBC.
         sigma: σ of LogN_ISR.
         depth: Maximum depth. Results kept per list; by default, as many as in the longest list of the runs.
         name: Name. By default, made from the runs and the rule.
         """
-        return self._do("runs/fused/", {"runs": runs, "method": method, "norm": norm, "phrasings": phrasings, "k": k, "phi": phi, "sigma": sigma, "depth": depth, "name": name}, {}, on_job)
+        return self._do("runs/fused/", {"runs": runs, "method": method, "norm": norm, "phrasings": phrasings, "select": select, "count": count, "vectors": vectors, "seed": seed, "without_unfaithful": without_unfaithful, "k": k, "phi": phi, "sigma": sigma, "depth": depth, "name": name}, {}, on_job)
 
     def compute_proxy(self, method: Literal['BoW', 'PoS', 'SYN', 'METEOR', 'embedding'], *, name: str = '', own_as_computed: bool = False, percent: int = 25, stop_words: Literal['spacy', 'none', 'own'] = 'spacy', own_words: File | None = None, white_space: bool = False, commands: bool = False, verb_classes: File | None = None, noun_classes: File | None = None, lemmas_by_tagger: bool = False, synonyms_of_words: bool = False, lexicon: File | None = None, on_job: OnJob = ignore) -> Json:
         """Compute a proxy from the captions.
