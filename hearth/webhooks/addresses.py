@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,8 +47,12 @@ class Target:
     ips: tuple[str, ...]
 
 
-def check_url(url: str) -> None:
-    """Raise `AddressRefused` if a webhook cannot have this URL. The host is not looked up."""
+def check_url(url: str, private_hosts: Collection[str] | None = None) -> None:
+    """Raise `AddressRefused` if a webhook cannot have this URL. The host is not looked up.
+
+    private_hosts: hosts that may be private; by default, those of WEBHOOK_PRIVATE_HOSTS.
+    """
+    allowed = settings.WEBHOOK_PRIVATE_HOSTS if private_hosts is None else private_hosts
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
@@ -60,20 +64,25 @@ def check_url(url: str) -> None:
         raise AddressRefused(
             "The address must not contain a user name, a password or a fragment (#)."
         )
-    is_allowed_host = host in settings.WEBHOOK_PRIVATE_HOSTS
+    is_allowed_host = host in allowed
     if parts.scheme != "https" and not (parts.scheme == "http" and is_allowed_host):
         raise AddressRefused("The address must begin with https://.")
     if not is_allowed_host and _is_private_literal(host.rstrip(".")):
         raise AddressRefused(PRIVATE)
 
 
-def resolve(url: str, look_up: LookUp = socket.getaddrinfo) -> Target:
+def resolve(
+    url: str,
+    look_up: LookUp = socket.getaddrinfo,
+    private_hosts: Collection[str] | None = None,
+) -> Target:
     """Look up the host of a URL.
 
     Raises `AddressRefused` as `check_url` does. It is also raised if the host has no address, or a
-    private one that WEBHOOK_PRIVATE_HOSTS does not allow.
+    private one that is not allowed.
     """
-    check_url(url)
+    allowed = settings.WEBHOOK_PRIVATE_HOSTS if private_hosts is None else private_hosts
+    check_url(url, allowed)
     parts = urlsplit(url)
     host, is_https = parts.hostname or "", parts.scheme == "https"
     port = parts.port or (443 if is_https else 80)
@@ -82,7 +91,7 @@ def resolve(url: str, look_up: LookUp = socket.getaddrinfo) -> Target:
     except (OSError, UnicodeError):
         raise AddressRefused(f"The host {host} has no address.") from None
     ips = [str(entry[4][0]) for entry in found]
-    if host not in settings.WEBHOOK_PRIVATE_HOSTS and not all(map(is_public, ips)):
+    if host not in allowed and not all(map(is_public, ips)):
         raise AddressRefused(PRIVATE)
     path = parts.path or "/"
     path = f"{path}?{parts.query}" if parts.query else path

@@ -1,4 +1,4 @@
-"""Send one signed request to a webhook.
+"""Send one request, such as a signed one to a webhook.
 
 Redirects are not followed and HTTP proxies are not used. The time and the length of the response
 are limited.
@@ -14,7 +14,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
@@ -24,13 +24,18 @@ from hearth.webhooks.models import ANSWER_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How hosts are looked up and connected to, and for how many seconds."""
+    """How hosts are looked up and connected to, for how many seconds, and what is read of answers.
+
+    private_hosts: hosts that may be private; by default, those of WEBHOOK_PRIVATE_HOSTS.
+    """
 
     look_up: LookUp = socket.getaddrinfo
     connect: Callable[..., socket.socket] = socket.create_connection
     connect_seconds: float = 5
     # The limit for a whole request. A host that answers byte by byte must not occupy a worker.
     total_seconds: float = 10
+    answer_bytes: int = ANSWER_LENGTH
+    private_hosts: Collection[str] | None = None
 
 
 NETWORK = Network()
@@ -73,14 +78,14 @@ def standard_headers(secret: str, key: str, seconds: int, body: str) -> dict[str
 
 def send(url: str, body: str, headers: dict[str, str], network: Network = NETWORK) -> Answer:
     """Send the body to the URL. Raises `AddressRefused` as `resolve` does."""
-    target = resolve(url, network.look_up)
+    target = resolve(url, network.look_up, network.private_hosts)
     with closing(_Pinned(target, network)) as connection:
         timer = threading.Timer(network.total_seconds, connection.break_off)
         timer.start()
         try:
             connection.request("POST", target.path, body.encode(), headers)
             answer = connection.getresponse()
-            text = answer.read(ANSWER_LENGTH).decode(errors="replace").replace("\x00", "")
+            text = answer.read(network.answer_bytes).decode(errors="replace").replace("\x00", "")
             return Answer(answer.status, text)
         except (OSError, http.client.HTTPException, ValueError) as error:
             if connection.seconds_left <= 0:

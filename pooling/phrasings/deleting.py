@@ -10,6 +10,7 @@ from hearth.shared.deleting import Obstacle, Part, belongs_to
 from pooling.models import Benchmark, Run
 from pooling.phrasings.models import (
     FusedParent,
+    ModelAnswer,
     PhrasedList,
     PhrasedLists,
     Phrasing,
@@ -60,6 +61,8 @@ def phrasings_of_benchmark(benchmark: Benchmark) -> Iterator[Part | Obstacle]:
     yield Part("phrasing", Phrasing.objects.filter(set__benchmark=benchmark))
     sets = PhrasingSet.objects.filter(benchmark=benchmark)
     yield Part("set of phrasings", sets, "sets of phrasings")
+    answers = ModelAnswer.objects.filter(query__benchmark=benchmark)
+    yield Part("answer of a language model", answers, "answers of a language model")
     parts = TextVectorsPart.objects.filter(of__benchmark=benchmark)
     yield Part("part of embeddings of texts", parts, "parts of embeddings of texts")
     vectors = TextVectors.objects.filter(benchmark=benchmark)

@@ -160,3 +160,26 @@ class TextVectorsPart(models.Model):
 
     def __str__(self) -> str:
         return f"{self.of_id}-{self.first}"
+
+
+class ModelAnswer(models.Model):
+    """The answer of a language model about a caption, until its phrasings are stored as a set.
+
+    An expansion that ends early leaves its answers, and the next one continues with them.
+    """
+
+    query = models.ForeignKey(Query, models.CASCADE, related_name="+", db_index=False)
+    model = models.CharField(max_length=MODEL_LENGTH)
+    prompt_sha256 = models.CharField(max_length=64)
+    texts = models.JSONField()
+    error = models.TextField(blank=True, help_text="why there are no texts")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["query", "model", "prompt_sha256"], name="model_answer_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"answer about {self.query_id}"

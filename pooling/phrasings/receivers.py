@@ -9,7 +9,7 @@ from django.dispatch import receiver
 from hearth.shared.errors import Conflict
 from pooling.core.ordering import RunData
 from pooling.models import Benchmark, Run
-from pooling.phrasings.models import PhrasingSet
+from pooling.phrasings.models import ModelAnswer, PhrasingSet
 from pooling.phrasings.selectors import keys_of_phrasings, phrasings_of
 from pooling.phrasings.services.phrased_runs import store_further_lists
 from pooling.selectors.arrays import query_keys
@@ -23,6 +23,7 @@ def keep_captions_of_phrasings(sender: Any, benchmark: Benchmark, **_: Any) -> N
             "The captions have phrasings, which would no longer say the same. Delete the phrasings "
             "first, and import them again afterwards."
         )
+    ModelAnswer.objects.filter(query__benchmark=benchmark).delete()
 
 
 @receiver(further_rows)

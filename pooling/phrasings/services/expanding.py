@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from hearth.accounts.actors import Actor
+from hearth.shared.bulk import long_transaction
 from hearth.shared.errors import InvalidInput
 from hearth.shared.options import Entry, Group, Option, OptionFault
 from hearth.shared.progress import Progress, no_progress
@@ -23,7 +24,9 @@ from pooling.phrasings.core.selection import (
     select,
     vectors_of_groups,
 )
+from pooling.phrasings.endpoint import Endpoint, hash_of_prompt
 from pooling.phrasings.enums import Origin
+from pooling.phrasings.services.asking import ask_model, forget_answers
 from pooling.phrasings.services.phrasings import AddedPhrasings, NewPhrasing, store_phrasings
 from pooling.policies import check_can_import_metadata
 from pooling.selectors.arrays import original_positives, query_texts
@@ -32,6 +35,7 @@ from pooling.selectors.arrays import original_positives, query_texts
 class Expander(StrEnum):
     LEXICON = "lexicon"
     CAPTIONS = "captions"
+    MODEL = "model"
 
 
 OF_SELECTION = Group("Selection", is_folded=True)
@@ -53,6 +57,8 @@ class ExpandOptions:
         By default, the first ones are kept.
     select: How texts are selected from these candidates.
     vectors: What the distance of two texts is computed from.
+    budget: Maximum requests to the language model, one for each caption. The next expansion
+        continues with the captions that are left.
     seed: The same seed draws the same synonyms.
     """
 
@@ -63,6 +69,7 @@ class ExpandOptions:
             choices={
                 Expander.LEXICON: "Nouns and verbs replaced by synonyms of WordNet",
                 Expander.CAPTIONS: "The other captions of the same video: an upper bound",
+                Expander.MODEL: "The language model that the operator has configured",
             },
             entry=Entry.RADIO,
             suggested=Expander.LEXICON,
@@ -79,6 +86,7 @@ class ExpandOptions:
         VectorKind,
         Option("Distances by", choices=VECTORS_OF_NEW, group=OF_SELECTION),
     ] = VectorKind.TF_IDF
+    budget: Annotated[int, Option("Maximum requests", low=1, high=1_000_000)] = 1000
     seed: Annotated[int, Option("Seed", low=0, high=2**31 - 1)] = 0
 
     def check(self) -> None:
@@ -122,26 +130,57 @@ def expand(
 ) -> AddedPhrasings:
     """Store further texts of the captions as one set of phrasings.
 
-    Raises `NotPermitted` if `by` may not import metadata, and `InvalidInput` if WordNet is missing
-    or no caption can be expanded.
+    Raises `NotPermitted` if `by` may not import metadata, and `InvalidInput` if WordNet or the
+    language model is missing, or no caption can be expanded.
     """
     check_can_import_metadata(by, benchmark)
     options.check()
     texts = query_texts(benchmark)
-    notes: tuple[str, ...] = ()
-    if options.method is Expander.LEXICON:
-        rng = np.random.default_rng(options.seed)
-        found = replace_by_synonyms(texts, WordNet(), options.made, rng, progress)
-        name, origin = "Synonyms of WordNet", Origin.LEXICON
-    else:
-        found = other_captions(texts, *original_positives(benchmark), options.made)
-        name, origin, notes = "Other captions of the video", Origin.CAPTION, (UPPER_BOUND,)
-    found = selected_texts(texts, found, options, progress)
+    made = _made(benchmark, texts, options, progress)
+    found = selected_texts(texts, made.texts, options, progress)
     rows = [
-        NewPhrasing(query=query, text=text, origin=origin)
-        for query, made in enumerate(found)
-        for text in made
+        NewPhrasing(query=query, text=text, **made.origin)
+        for query, own in enumerate(found)
+        for text in own
     ]
     if not rows:
-        raise InvalidInput("No caption can be expanded: there are no other texts.")
-    return store_phrasings(benchmark=benchmark, name=name, rows=rows, by=by, notes=notes)
+        reason = "; ".join(["No caption can be expanded: there are no other texts", *made.notes])
+        raise InvalidInput(f"{reason}.")
+    with long_transaction():
+        stored = store_phrasings(
+            benchmark=benchmark, name=made.name, rows=rows, by=by, notes=made.notes
+        )
+        if options.method is Expander.MODEL:
+            forget_answers(benchmark, made.origin["model"], options.made)
+    return stored
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The texts of each caption. origin: the fields of their phrasings. name: that of the set."""
+
+    texts: list[list[str]]
+    name: str
+    origin: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+def _made(
+    benchmark: Benchmark, captions: Sequence[str], options: ExpandOptions, progress: Progress
+) -> _Made:
+    if options.method is Expander.LEXICON:
+        rng = np.random.default_rng(options.seed)
+        texts = replace_by_synonyms(captions, WordNet(), options.made, rng, progress)
+        return _Made(texts, "Synonyms of WordNet", {"origin": Origin.LEXICON.value})
+    if options.method is Expander.CAPTIONS:
+        texts = other_captions(captions, *original_positives(benchmark), options.made)
+        origin = {"origin": Origin.CAPTION.value}
+        return _Made(texts, "Other captions of the video", origin, (UPPER_BOUND,))
+    endpoint = Endpoint.configured()
+    asked = ask_model(benchmark, captions, endpoint, options.made, options.budget, progress)
+    origin = {
+        "origin": Origin.MODEL.value,
+        "model": endpoint.model,
+        "prompt_sha256": hash_of_prompt(options.made),
+    }
+    return _Made(asked.texts, f"Language model {endpoint.model}"[:255], origin, asked.notes)
