@@ -19,7 +19,7 @@ from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.results import Tabled
-from evaluation.lab.analyses.rows import CaptionKey, Ends, PointsInterval, Run, Score, Shown
+from evaluation.lab.analyses.rows import Ends, PointsInterval, Run, Score, Shown
 from hearth.shared.numbers import points
 from hearth.shared.options import Option
 from hearth.shared.progress import Progress
@@ -100,15 +100,14 @@ class Options(options.Resampling):
         return replace(self, phrased=phrased, texts=vectors_hash(inputs.benchmark))
 
 
-@dataclass(frozen=True, slots=True)
-class RuleRow:
-    """The scores of a rule by the original positives, and by the labels.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoresRow:
+    """Scores by the original positives, and by the labels.
 
     gain, labelled_gain: of C@1, over the captions alone. lost: the first minus the second.
+    unjudged: the share of unjudged videos in the top 10. bounds: those that they leave.
     """
 
-    run: Run
-    rule: Annotated[str, Shown("Rule")]
     phrasings: Annotated[int, Shown("Phrasings", "count")]
     c1: Annotated[float, Shown("C@1, %", "percent")]
     c5: Annotated[float, Shown("C@5, %", "percent")]
@@ -130,22 +129,29 @@ class RuleRow:
     bounds: Annotated[Ends | None, Shown("Bounds of C@1 by labels, %", "percent")]
 
 
-@dataclass(frozen=True, slots=True)
-class CountRow:
+BY_ORIGINALS = "phrasings c1 c5 c10 median mean gain gain_interval"
+BY_PEOPLE = (
+    "phrasings labelled_c1 labelled_c5 labelled_c10 labelled_median labelled_mean labelled_gain "
+    "labelled_gain_interval lost lost_interval unjudged bounds"
+)
+NOT_RELEVANT = "Unjudged videos count as not relevant. The bounds are those that they leave."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleRow(ScoresRow):
+    """The scores of a rule."""
+
+    run: Run
+    rule: Annotated[str, Shown("Rule")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountRow(ScoresRow):
     """The scores of the rule with some phrasings. cost: similarities per caption, in videos."""
 
     run: Run
     selection: Annotated[str, Shown("Selection")]
-    phrasings: Annotated[int, Shown("Phrasings", "count")]
     cost: Annotated[float, Shown("Similarities per caption", "number")]
-    c1: Annotated[float, Shown("C@1, %", "percent")]
-    gain: Annotated[float, Shown("Gain, points", "points")]
-    gain_interval: PointsInterval
-    labelled_c1: Annotated[Score, Shown("C@1 by labels, %", "percent")]
-    labelled_gain: Annotated[Score, Shown("Gain by labels, points", "points")]
-    labelled_gain_interval: PointsInterval
-    lost: Annotated[Score, Shown("Difference of the gains, points", "points")]
-    lost_interval: PointsInterval
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +170,18 @@ class SpreadRow:
     changed: Annotated[float, Shown("Captions whose first video changes, %", "percent")]
 
 
+def _with_run(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options of the comparison of a row's caption, with the row's run first."""
+    return {"caption": row["caption_id"], "first": row["run"]}
+
+
 @dataclass(frozen=True, slots=True)
 class ExampleRow:
     """A caption whose first video becomes right or wrong by the fusion."""
 
     run: Run
     change: Annotated[str, Shown("Change")]
-    caption_id: CaptionKey
+    caption_id: Annotated[str, Shown("Key", compared=_with_run)]
     caption: Annotated[str, Shown("Caption", page="caption")]
     before: Annotated[str, Shown("First video before")]
     after: Annotated[str, Shown("First video after")]
@@ -189,23 +200,23 @@ class Result(results.WithIntervals):
             "rules",
             "Rules, all phrasings",
             "By the original positives alone.",
-            columns="run rule phrasings c1 c5 c10 median mean gain gain_interval",
+            columns=f"run rule {BY_ORIGINALS}",
         ),
     ]
     counts: Annotated[
         list[CountRow],
-        Tabled("counts", "Numbers of phrasings, by {rule}", without="{hidden}", is_optional=True),
+        Tabled(
+            "counts",
+            "Numbers of phrasings, by {rule}",
+            "By the original positives alone.",
+            columns=f"run selection {BY_ORIGINALS} cost",
+            is_optional=True,
+        ),
     ]
     spread: Annotated[list[SpreadRow], Tabled("spread", "Robustness to the wording, C@1")]
     examples: Annotated[
         list[ExampleRow], Tabled("examples", "Captions that change by {rule}", is_optional=True)
     ]
-
-    @property
-    def hidden(self) -> str:
-        """The columns that need labels, if there are none."""
-        names = "labelled_c1 labelled_gain labelled_gain_interval lost lost_interval"
-        return "" if self.labels else names
 
     @property
     def corrected(
@@ -215,13 +226,27 @@ class Result(results.WithIntervals):
         Tabled(
             "corrected",
             "Rules, all phrasings, by people’s labels",
-            "Unjudged videos count as not relevant. The bounds are those that they leave.",
-            columns="run rule labelled_c1 labelled_c5 labelled_c10 labelled_median labelled_mean "
-            "labelled_gain labelled_gain_interval lost lost_interval unjudged bounds",
+            NOT_RELEVANT,
+            columns=f"run rule {BY_PEOPLE}",
             is_optional=True,
         ),
     ]:
         return self.rules if self.labels else []
+
+    @property
+    def corrected_counts(
+        self,
+    ) -> Annotated[
+        list[CountRow],
+        Tabled(
+            "corrected-counts",
+            "Numbers of phrasings, by {rule}, by people’s labels",
+            NOT_RELEVANT,
+            columns=f"run selection {BY_PEOPLE} cost",
+            is_optional=True,
+        ),
+    ]:
+        return self.counts if self.labels else []
 
     def findings(self) -> list[str]:
         return [self._finding(row) for row in self.rules if row.rule == self.rule and row.phrasings]
@@ -511,8 +536,9 @@ def _count_rows(
                 selection=selection.name,
                 phrasings=selection.count,
                 cost=selection.per_caption * phrased.inputs.space.n_videos,
-                c1=scored.mean(0, C1),
-                labelled_c1=scored.mean(1, C1),
+                **_means(scored, 0, ""),
+                **_means(scored, 1, "labelled_"),
+                **_unjudged(phrased, scored),
                 **gains.fields(place, len(scored.sides)),
             )
 

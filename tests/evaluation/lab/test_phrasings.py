@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from pathlib import Path
 
 import pytest
+from django.test import Client
 
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.phrasings import NO_LISTS
@@ -12,11 +15,12 @@ from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
 from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from pooling.models import Benchmark
 from pooling.phrasings.models import Phrasing
 from pooling.phrasings.services import NewPhrasing, store_phrasings
 from pooling.services import import_run
-from tests.factories import add_judgments, make_benchmark
+from tests.factories import add_judgments, make_benchmark, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +83,33 @@ def test_the_gain_by_originals_and_by_people(benchmark: Benchmark) -> None:
     costs = {(row["selection"], row["phrasings"]): row["cost"] for row in found["counts"]}
     assert (costs["Farthest query sampling", 1], costs["Farthest query sampling", 2]) == (7, 10)
     assert [chart.name for chart in analysis.charts(found)] == ["cost"]
+    # With both phrasings of each caption, any selection is all of them.
+    every = next(row for row in found["counts"] if row["phrasings"] == 2)
+    for name in ("c5", "mean", "labelled_c1", "labelled_mean", "lost", "unjudged", "bounds"):
+        assert every[name] == plurality[name]
+
+
+def test_the_page_shows_all_tables_and_links_captions_to_the_comparison(
+    benchmark: Benchmark, client: Client
+) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    analyse(question=build_question(get_analysis("phrasings"), benchmark, {}))
+    page = client.get("/benchmarks/tiny/analyses/phrasings/")
+    assert page.status_code == 200
+    text = page.content.decode()
+    for title in (
+        "Rules, all phrasings",
+        "Rules, all phrasings, by people’s labels",
+        "Numbers of phrasings, by Plurality vote",
+        "Numbers of phrasings, by Plurality vote, by people’s labels",
+        "Robustness to the wording, C@1",
+        "Captions that change by Plurality vote",
+        "Cost and gain",
+    ):
+        assert f"{title}</" in text
+    for link in re.findall(r'href="([^"]*/compare/[^"]*first=sys[^"]*)"', text):
+        assert client.get(unescape(link)).status_code == 200
+    assert len(re.findall(r'href="[^"]*/compare/[^"]*caption=c[02]', text)) == 2
 
 
 def test_phrasings_of_the_right_video_are_an_upper_bound(benchmark: Benchmark) -> None:
