@@ -53,7 +53,6 @@ judging_room = [
 urlpatterns = [
     *addresses("", judging_room),
     *paragraphs.urlpatterns,
-    *(address for kind in modules("api") for address in kind.urlpatterns),
     *addresses(
         "benchmarks/<str:key>/",
         [
