@@ -693,6 +693,7 @@ for _judge in MACHINE_JUDGES.values() if isinstance(MACHINE_JUDGES, dict) else [
             'MACHINE_JUDGES must be JSON such as {"NAME": {"url": "https://judge.example"}}, with '
             "an optional key and budget for each judge."
         )
+
 # A chat endpoint in the form of OpenAI's API, up to `/v1`, that writes phrasings of captions, the
 # name of its model, and its key. Nothing is sent anywhere unless both of the first two are set.
 PHRASING_ENDPOINT = env.str("PHRASING_ENDPOINT", "")
