@@ -20,9 +20,13 @@ from pooling.moments.core.spans import Spans
 from pooling.selectors.arrays import query_keys, query_numbers, video_keys, video_numbers
 
 
+def stored_spans(label_set: LabelSet) -> LabelSetSpans | None:
+    return LabelSetSpans.objects.filter(label_set=label_set).first()
+
+
 def label_set_spans(label_set: LabelSet | None) -> tuple[Spans, IntArray]:
     """Return the spans of a label set and their support; nothing if it has none."""
-    found = None if label_set is None else LabelSetSpans.objects.filter(label_set=label_set).first()
+    found = None if label_set is None else stored_spans(label_set)
     if found is None:
         return Spans.none(), np.empty(0, np.int64)
     return _read(found.pk, found.sha256)
@@ -41,7 +45,7 @@ def _read(pk: int, sha256: str) -> tuple[Spans, IntArray]:
 
 def spans_content(label_set: LabelSet) -> bytes:
     """Return the spans file of a label set; empty if it has none."""
-    found = LabelSetSpans.objects.filter(label_set=label_set).first()
+    found = stored_spans(label_set)
     return content_of(found) if found else b""
 
 

@@ -23,7 +23,7 @@ class CaptionsForm(forms.Form):
         "be compressed with gzip.",
     )
     companion = forms.FileField(
-        label="Test captions, list of videos or qrels",
+        label="Test captions, list of videos, durations or qrels",
         required=False,
         help_text="The file that belongs to the captions. If one is missing, the plan says which.",
     )

@@ -49,7 +49,12 @@ def parquet(rows: Rows, metadata: Mapping[str, str]) -> Iterator[bytes]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = {Kind.TEXT: pa.string(), Kind.NUMBER: pa.int64(), Kind.FLAG: pa.bool_()}
+    types = {
+        Kind.TEXT: pa.string(),
+        Kind.NUMBER: pa.int64(),
+        Kind.SECONDS: pa.float64(),
+        Kind.FLAG: pa.bool_(),
+    }
     schema = pa.schema(
         [(column.name, types[column.kind]) for column in rows.columns],
         metadata=dict(metadata),
@@ -74,4 +79,6 @@ def _array(column: Column, cells: tuple[str, ...]) -> pyarrow.Array:
         return pa.array(cells, pa.string())
     if column.kind is Kind.FLAG:
         return pa.array([cell == "true" for cell in cells], pa.bool_())
+    if column.kind is Kind.SECONDS:
+        return pa.array(map(float, cells), pa.float64())
     return pa.array([int(cell) if cell else None for cell in cells], pa.int64())

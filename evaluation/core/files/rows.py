@@ -22,10 +22,14 @@ Block: TypeAlias = Sequence[Sequence[str]]
 
 
 class Kind(enum.Enum):
-    """The type of the cells of a column. An empty cell of a number stands for no value."""
+    """The type of the cells of a column. An empty cell of a number stands for no value.
+
+    Numbers are integers, and seconds have decimals.
+    """
 
     TEXT = enum.auto()
     NUMBER = enum.auto()
+    SECONDS = enum.auto()
     FLAG = enum.auto()
 
 

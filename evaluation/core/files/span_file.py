@@ -14,11 +14,19 @@ from typing import Final
 import numpy as np
 
 from evaluation.core.arrays import IntArray
+from evaluation.core.files.rows import Column, Kind, Rows
 from hearth.shared.errors import InvalidInput
 from pooling.core.pair_space import PairSpace
 from pooling.moments.core.spans import Spans
 
-COLUMNS: Final = ("caption_id", "video_id", "start", "end", "support")
+TABLE_COLUMNS: Final = (
+    Column("caption_id"),
+    Column("video_id"),
+    Column("start", Kind.SECONDS),
+    Column("end", Kind.SECONDS),
+    Column("support", Kind.NUMBER),
+)
+COLUMNS: Final = tuple(column.name for column in TABLE_COLUMNS)
 _HEADER: Final = "# relevant pairs without a span: "
 
 
@@ -47,6 +55,13 @@ def render_spans(
     for query, video, start, end, people in span_rows(spans, support, space, keys):
         writer.writerow((query, video, f"{start:.3f}", f"{end:.3f}", people))
     return text.getvalue().encode()
+
+
+def table_of(text: str) -> Rows:
+    """Return the rows of a spans file as a table with typed columns."""
+    _, _, table = text.partition("\n")
+    rows = list(csv.reader(io.StringIO(table)))[1:]
+    return Rows(TABLE_COLUMNS, [rows] if rows else [])
 
 
 def parse_spans(

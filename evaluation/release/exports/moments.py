@@ -15,6 +15,7 @@ from typing import Any
 
 from evaluation.models import LabelSet
 from evaluation.release.exports.options import ExportOptions
+from evaluation.release.exports.tables import spans_parquet
 from evaluation.spans.selectors import label_set_spans, spans_content
 from hearth.shared.errors import InvalidInput
 from pooling.core.readers.benchmarks.didemo import CHUNK_SECONDS, CHUNKS
@@ -28,6 +29,7 @@ from pooling.selectors.arrays import (
     video_keys,
 )
 
+NO_SPANS = "This label set has no spans."
 Spans = list[tuple[float, float, int]]
 
 
@@ -128,9 +130,18 @@ def qvhighlights(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]
 
 def charades(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
     truth = _truth(label_set)
-    for query, video, spans in (*truth.pairs, *truth.new):
-        for start, end, _ in spans:
-            yield f"{truth.videos[video]} {start} {end}##{truth.texts[query]}\n".encode()
+
+    def lines(pairs: list[tuple[int, int, Spans]]) -> Iterator[str]:
+        for query, video, spans in pairs:
+            for start, end, _ in spans:
+                yield f"{truth.videos[video]} {start} {end}##{truth.texts[query]}\n"
+
+    # A moment of equal captions is the original moment of one and a new one of the others.
+    original = list(lines(truth.pairs))
+    new = dict.fromkeys(lines(truth.new))
+    known = set(original)
+    for line in (*original, *(line for line in new if line not in known)):
+        yield line.encode()
 
 
 def didemo(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
@@ -173,16 +184,28 @@ def activitynet(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
     yield f"{json.dumps(found, ensure_ascii=False)}\n".encode()
 
 
+def spans_table(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
+    if not spans_content(label_set):
+        raise InvalidInput(NO_SPANS)
+    yield from spans_parquet(label_set)
+
+
 def spans(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
     """Yield the second file of the label set as it was published."""
     content = spans_content(label_set)
     if not content:
-        raise InvalidInput("This label set has no spans.")
+        raise InvalidInput(NO_SPANS)
     yield content
 
 
 FORMS: dict[str, tuple[str, str, str, Callable[[LabelSet, ExportOptions], Iterator[bytes]]]] = {
     "spans": ("Spans, one line per span", "-spans.csv", "text/csv; charset=utf-8", spans),
+    "spans-parquet": (
+        "Spans as Parquet",
+        "-spans.parquet",
+        "application/vnd.apache.parquet",
+        spans_table,
+    ),
     "tvr": ("TVR", "-tvr.jsonl", "application/jsonl", tvr),
     "qvhighlights": ("QVHighlights", "-qvhighlights.jsonl", "application/jsonl", qvhighlights),
     "charades": ("Charades-STA", "-charades.txt", "text/plain; charset=utf-8", charades),

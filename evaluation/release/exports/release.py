@@ -18,11 +18,14 @@ from evaluation.core.files.release.facts import (
     JUDGMENTS_TABLE,
     LABELS,
     QRELS,
+    SPANS,
+    SPANS_TABLE,
     TABLE,
     AgreementFacts,
     Publisher,
     ReleaseFacts,
     RunFacts,
+    SpanFacts,
     VersionFacts,
 )
 from evaluation.core.people.agreement_figures import Resampling, figures_from_store
@@ -34,6 +37,7 @@ from evaluation.release.exports import tables
 from evaluation.release.exports.options import DEFAULT, ExportOptions
 from evaluation.release.exports.qrels import qrels
 from evaluation.release.selectors import label_set_judged, original_judged
+from evaluation.spans.selectors import stored_spans
 from pooling.models import Run
 from pooling.selectors.runs import ranked_lists
 
@@ -62,6 +66,9 @@ def _data(label_set: LabelSet, options: ExportOptions) -> Iterator[tuple[str, It
     yield LABELS, _stored(label_set.file)
     yield JUDGMENTS, _stored(label_set.judgments_file)
     yield QRELS, qrels(label_set, DEFAULT)
+    if found := stored_spans(label_set):
+        yield SPANS_TABLE, tables.spans_parquet(label_set)
+        yield SPANS, _stored(found.file)
 
 
 def _stored(file: Any) -> Iterator[bytes]:
@@ -129,7 +136,13 @@ def release_facts(label_set: LabelSet, options: ExportOptions) -> ReleaseFacts:
         hub_id=options.hub_id or benchmark.key,
         columns=tables.label_columns(options),
         judgment_columns=tables.judgment_columns(label_set),
+        spans=_spans(label_set),
     )
+
+
+def _spans(label_set: LabelSet) -> SpanFacts | None:
+    found = stored_spans(label_set)
+    return found and SpanFacts(found.sha256, found.n_spans, found.n_unsettled)
 
 
 def _version(label_set: LabelSet) -> VersionFacts:

@@ -11,8 +11,10 @@ from evaluation.core.files import rows as files
 from evaluation.core.files.label_file import header_of
 from evaluation.core.files.parquet import parquet as write_parquet
 from evaluation.core.files.rows import Block, Column, Kind, Rows, csv_lines, read_blocks
+from evaluation.core.files.span_file import table_of
 from evaluation.models import LabelSet
 from evaluation.release.exports.options import JUDGMENT_COLUMNS, ExportOptions
+from evaluation.spans.selectors import spans_content
 from hearth.shared.tables import FORMULA_STARTS
 from pooling.selectors.arrays import query_keys, query_texts
 
@@ -98,6 +100,11 @@ def judgments_parquet(label_set: LabelSet) -> Iterator[bytes]:
     """Yield the single judgments as Parquet."""
     blocks = frozen_blocks(label_set.judgments_file)
     yield from write_parquet(Rows(judgment_columns(label_set), blocks), _metadata(label_set))
+
+
+def spans_parquet(label_set: LabelSet) -> Iterator[bytes]:
+    """Yield the spans of people as Parquet."""
+    yield from write_parquet(table_of(spans_content(label_set).decode()), _metadata(label_set))
 
 
 def _metadata(label_set: LabelSet) -> dict[str, str]:

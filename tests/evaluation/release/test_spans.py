@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
+import json
+import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from django.core.files.base import ContentFile
+from pyarrow import parquet
 
 from evaluation.models import label_set_storage
+from evaluation.release.exports import FORMATS, ExportOptions, open_export
 from evaluation.release.selectors.verification import verify_label_set
 from evaluation.release.services import publish_label_set
 from evaluation.spans.models import LabelSetSpans
-from evaluation.spans.selectors import content_of, label_set_spans
+from evaluation.spans.selectors import content_of, label_set_spans, stored_spans
 from hearth.accounts.actors import OPERATOR
 from pooling.selectors.arrays import query_keys
 from tests.annotation.spans.world import make_pooled, mark_video, open_spans
@@ -47,6 +53,35 @@ def test_the_spans_of_relevant_pairs_are_published_and_verified(tmp_path: Path) 
     LabelSetSpans.objects.update(sha256=stored.sha256)
     problems = verify_label_set(label_set).problems
     assert problems == ("The stored spans file does not have the published sha256.",)
+
+
+def test_the_spans_are_in_the_release_and_in_parquet(tmp_path: Path) -> None:
+    benchmark = make_pooled(tmp_path)
+    campaign = open_spans(tmp_path, benchmark=benchmark)
+    mark_video(campaign, make_annotator("ann"), [[4, 6.5], [1.0004, 2.5]])
+    label_set = publish_label_set(benchmark=benchmark, by=OPERATOR, allow_pending=True)
+    (key,) = query_keys(benchmark)
+    expected = [
+        {"caption_id": key, "video_id": "v0", "start": 1.0, "end": 2.5, "support": 1},
+        {"caption_id": key, "video_id": "v0", "start": 4.0, "end": 6.5, "support": 1},
+    ]
+    alone = b"".join(FORMATS["spans-parquet"].pieces(label_set, ExportOptions()))
+    assert parquet.read_table(io.BytesIO(alone)).to_pylist() == expected
+    archive = zipfile.ZipFile(
+        io.BytesIO(b"".join(open_export(label_set, "release", ExportOptions())))
+    )
+    files = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+    assert files["data/spans.parquet"] == alone
+    assert gzip.decompress(files["spans.csv.gz"]) == content_of(stored_spans(label_set))
+    head = yaml.safe_load(files["README.md"].decode().split("---")[1])
+    assert [config["config_name"] for config in head["configs"]] == ["labels", "judgments", "spans"]
+    assert "2 spans, sha256" in files["README.md"].decode()
+    described = json.loads(files["croissant.json"])["recordSet"][2]
+    assert [field["dataType"] for field in described["field"]][2:] == [
+        "sc:Float",
+        "sc:Float",
+        "sc:Integer",
+    ]
 
 
 def test_a_label_set_without_spans_has_one_file(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.core.files.release.facts import CONTENTS, ReleaseFacts, VersionFacts
+from evaluation.core.files.release.facts import SPANS, ReleaseFacts, VersionFacts
 from evaluation.core.people.alpha import alpha_in_words
 
 # Characters that Markdown reads as formatting.
@@ -15,7 +15,7 @@ SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 
 def card(facts: ReleaseFacts) -> str:
     """Return the text of the data set card, without its metadata."""
-    files = "\n".join(f"- `{path}`: {content}" for path, content in CONTENTS.items())
+    files = "\n".join(f"- `{path}`: {content}" for path, content in facts.contents.items())
     return f"""# Relevance labels of {plain(facts.name)}, version {facts.labels.version}
 
 {_summary(facts)}
@@ -43,7 +43,7 @@ relevant = labels[labels.label >= 1]
 ```
 
 The column `label` is empty for pairs without a decision. A pair that is not in the table is
-unjudged, which does not mean that it is not relevant.{_judgments(facts)}
+unjudged, which does not mean that it is not relevant.{_judgments(facts)}{_spans(facts)}
 
 ## Scores by these labels
 
@@ -66,6 +66,18 @@ def _judgments(facts: ReleaseFacts) -> str:
 In the judgments, `position` is the order in which the answers to a pair arrived in one campaign
 (`queue`), from 1. `is_planned` marks the labels on which the agreement in the datasheet is
 computed."""
+
+
+def _spans(facts: ReleaseFacts) -> str:
+    """Return a paragraph on the spans, if people marked some."""
+    if facts.spans is None:
+        return ""
+    return f"""
+
+The table `spans` has the times, in seconds, at which people marked that a caption is relevant:
+{_count(facts.spans.spans, "span")}, sha256 `{facts.spans.sha256}` of `{SPANS}`, uncompressed.
+`support` is the number of annotators who marked a span. Relevant pairs for which they did not agree
+on a span: {facts.spans.unsettled:,}."""
 
 
 def datasheet(facts: ReleaseFacts) -> str:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from evaluation.core.files.rows import Column
 from pooling.core.direction import Direction
 
-LABELS, JUDGMENTS, QRELS, TABLE, JUDGMENTS_TABLE = (
+LABELS, JUDGMENTS, QRELS, TABLE, JUDGMENTS_TABLE, SPANS, SPANS_TABLE = (
     "labels.csv.gz",
     "judgments.csv.gz",
     "labels.qrels",
     "data/labels.parquet",
     "data/judgments.parquet",
+    "spans.csv.gz",
+    "data/spans.parquet",
 )
 # What each file contains, by its path.
 CONTENTS = {
@@ -22,6 +24,8 @@ CONTENTS = {
     LABELS: "the same labels as CSV; the SHA-256 of the uncompressed file identifies the label set",
     JUDGMENTS: "the same judgments as CSV",
     QRELS: "TREC qrels: the labels together with the original positives",
+    SPANS_TABLE: "the times at which captions are relevant, as a table, one row per span",
+    SPANS: "the same spans as CSV; its first line counts the relevant pairs without a span",
 }
 
 
@@ -78,6 +82,15 @@ class AgreementFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class SpanFacts:
+    """The spans file. unsettled: relevant pairs for which people did not agree on a span."""
+
+    sha256: str
+    spans: int
+    unsettled: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseFacts:
     """A label set, and its sources.
 
@@ -109,6 +122,13 @@ class ReleaseFacts:
     hub_id: str
     columns: Sequence[Column]
     judgment_columns: Sequence[Column]
+    spans: SpanFacts | None = None
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """What each data file contains, by its path."""
+        without = () if self.spans else (SPANS, SPANS_TABLE)
+        return {path: text for path, text in CONTENTS.items() if path not in without}
 
     @property
     def scored_runs(self) -> list[RunFacts]:

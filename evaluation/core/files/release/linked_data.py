@@ -10,12 +10,15 @@ from evaluation.core.files.release.facts import (
     CONTENTS,
     JUDGMENTS,
     JUDGMENTS_TABLE,
+    SPANS,
+    SPANS_TABLE,
     TABLE,
     FileFacts,
     ReleaseFacts,
 )
 from evaluation.core.files.release.licences import spdx_address, spdx_id
 from evaluation.core.files.rows import Column, Kind
+from evaluation.core.files.span_file import TABLE_COLUMNS
 
 CROISSANT = "http://mlcommons.org/croissant/1.0"
 RESPONSIBLE_AI = "http://mlcommons.org/croissant/RAI/1.0"
@@ -59,6 +62,7 @@ CONTEXT = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
+SPAN_KEY = ("caption_id", "video_id", "start", "end")
 MEDIA_TYPES = {
     ".parquet": "application/x-parquet",
     ".gz": "application/gzip",
@@ -101,6 +105,7 @@ def croissant(facts: ReleaseFacts, files: Sequence[FileFacts]) -> str:
                     ("caption_id", "video_id", "annotator", "queue"),
                     facts.judgment_columns,
                 ),
+                *([_record_set("spans", SPANS_TABLE, SPAN_KEY, TABLE_COLUMNS)] * bool(facts.spans)),
             ],
         }
     )
@@ -242,6 +247,8 @@ def _data_type(column: Column) -> str:
     if column.kind is Kind.NUMBER:
         # A field of integers cannot be empty. The label of an unsettled pair is.
         return "sc:Float" if column.may_be_empty else "sc:Integer"
+    if column.kind is Kind.SECONDS:
+        return "sc:Float"
     return "sc:Boolean" if column.kind is Kind.FLAG else "sc:Text"
 
 
@@ -259,6 +266,8 @@ def provenance(facts: ReleaseFacts) -> str:
             **_hash(facts.labels.sha256),
         },
     }
+    if facts.spans:
+        entities["h:spans"] = {"prov:label": SPANS, **_hash(facts.spans.sha256)}
     runs = {
         f"h:run-{number}": {
             "prov:label": run.name,

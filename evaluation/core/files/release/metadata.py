@@ -9,6 +9,7 @@ from evaluation.core.files.release.facts import (
     JUDGMENTS_TABLE,
     LABELS,
     QRELS,
+    SPANS_TABLE,
     TABLE,
     ReleaseFacts,
     RunFacts,
@@ -39,6 +40,16 @@ def card_metadata(facts: ReleaseFacts) -> dict[str, Any]:
                 "config_name": "judgments",
                 "data_files": [{"split": "test", "path": JUDGMENTS_TABLE}],
             },
+            *(
+                [
+                    {
+                        "config_name": "spans",
+                        "data_files": [{"split": "test", "path": SPANS_TABLE}],
+                    }
+                ]
+                if facts.spans
+                else []
+            ),
         ],
     }
 
