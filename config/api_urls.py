@@ -5,6 +5,7 @@ from __future__ import annotations
 from drf_spectacular.views import SpectacularAPIView
 
 from annotation import api as annotation
+from annotation.api import gold as annotation_gold
 from annotation.api import invitations as annotation_invitations
 from annotation.api import pools as pool_plans
 from annotation.questions.packages import modules
@@ -85,6 +86,7 @@ urlpatterns = [
             ("compare/", lab.Compare, "api-compare"),
             ("compare/caption/", lab.CompareCaption, "api-compare-caption"),
             ("paper/<str:version>/", lab.PaperDetail, "api-paper"),
+            ("gold/", annotation_gold.GoldImports, "api-gold"),
             ("judgment-imports/", annotation.JudgmentImports, "api-judgment-imports"),
             ("label-sets/", release.LabelSets, "api-label-sets"),
             ("confirmations/", release.Confirmations, "api-confirmations"),

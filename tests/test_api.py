@@ -135,6 +135,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/videos/uploads/", "post", LEADS, 412),
     (f"benchmarks/tiny/videos/uploads/{NOT_THERE}/", "delete", LEADS, 412),
     ("benchmarks/tiny/pairs/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/gold/", "post", LEADS, 400),
     ("benchmarks/tiny/judgment-imports/", "post", LEADS, 400),
     ("benchmarks/tiny/pools/", "get", RESEARCH, 200),
     ("benchmarks/tiny/pools/", "post", RESEARCH, 400),

@@ -61,7 +61,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     ExportOptions: ("", "Export", "export_labels", ""),
     FindScenes: ("ScenesForm", "FindScenes", "find_scenes", "find_scenes"),
     FuseOptions: ("FuseForm", "Fuse", "fuse_runs", "fuse_runs"),
-    ImportGold: ("GoldUploadForm", "", "import_gold", ""),
+    ImportGold: ("GoldUploadForm", "GoldUpload", "import_gold", ""),
     ImportJudgments: ("JudgmentsUploadForm", "JudgmentsUpload", "import_judgments", ""),
     ImportRun: ("RunUploadForm", "RunUpload", "import_run", "begin_upload"),
     MachineRequest: ("MachineForm", "MachineRequest", "judge_by_machine", "judge_by_machine"),

@@ -70,6 +70,13 @@ class Unsettled(IntEnum):
     WHERE = 2
 
 
+def tolerance_fault(tolerance: float) -> str | None:
+    """Return why a minimum overlap is invalid, or None."""
+    if 0 < tolerance <= 1:
+        return None
+    return f"The minimum overlap must be above 0 and at most 1, not {tolerance}."
+
+
 def milliseconds(seconds: float) -> int:
     """Return a time in milliseconds. The decimal number that people see is rounded half to even."""
     return int((Decimal(repr(float(seconds))) * 1000).to_integral_value(ROUND_HALF_EVEN))

@@ -214,6 +214,13 @@ class QuestionKind:
     def keep(self, stored: Judgment | Adjudication, value: Value) -> None:
         """Store the rows of an answer or of a ruling that was just stored."""
 
+    def keep_gold(self, item: GoldItem, rows: Any) -> None:
+        """Store the rows of the correct answer to a gold item that was just stored."""
+
+    def gold_fault(self, rows: Any, seconds: float | None) -> str | None:
+        """Return why the correct answer to a gold item does not fit a video of this length."""
+        return None
+
     def is_right(self, campaign: Campaign, gold: GoldItem, answer: Recorded) -> bool:
         """Return whether an answer to a gold item is correct."""
         return gold.answer == answer.payload

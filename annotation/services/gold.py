@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from annotation.core.readers.gold import GoldFile, explanation_fault, parse_gold
 from annotation.enums import AnnotationAct, AssignmentState, CampaignState, GoldUse, TaskState
 from annotation.models import Assignment, Campaign, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
+from annotation.questions.kind import kinds
 from annotation.services.slots import leases_of, release_leases
 from hearth.accounts.actors import Actor, account_of
 from hearth.accounts.models import User
@@ -38,12 +39,17 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """A new gold item. query, video: the numbers of its caption and video in the benchmark."""
+    """A new gold item. query, video: the numbers of its caption and video in the benchmark.
+
+    answer, rows: the payload and further rows of the correct answer, if the kind has any.
+    """
 
     query: int
     video: int
     is_relevant: bool
     explanation: str = ""
+    answer: Any = None
+    rows: Any = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,24 +85,29 @@ def import_gold(
         progress=lambda done, total: progress(done, total, "reading gold"),
         source=source,
     )
+    numbers = (file.queries.tolist(), file.videos.tolist(), file.relevant.tolist())
+    without = (None,) * len(file.lines)
+    more = (file.answers or without, file.rows or without)
     gold = [
-        Gold(query=query, video=video, is_relevant=is_relevant, explanation=explanation)
-        for query, video, is_relevant, explanation in zip(
-            file.queries.tolist(),
-            file.videos.tolist(),
-            file.relevant.tolist(),
-            file.explanations,
-            strict=True,
-        )
+        Gold(**dict(zip(_GOLD, row, strict=True)))
+        for row in zip(*numbers, file.explanations, *more, strict=True)
     ]
+    kind = kinds()[file.question]
+    lengths = dict(Video.objects.filter(benchmark=benchmark).values_list("number", "duration"))
+    for item, line in zip(gold, file.lines, strict=True):
+        if fault := kind.gold_fault(item.rows, lengths[item.video]):
+            raise InvalidInput(fault, source=file.source, line=line)
     with transaction.atomic():
         lock_row(benchmark)
         _refuse_existing(benchmark, file)
-        return add_gold(benchmark=benchmark, use=use, gold=gold, by=by)
+        return add_gold(benchmark=benchmark, use=use, gold=gold, by=by, question=file.question)
+
+
+_GOLD = ("query", "video", "is_relevant", "explanation", "answer", "rows")
 
 
 def _refuse_existing(benchmark: Benchmark, file: GoldFile) -> None:
-    stored = GoldItem.objects.filter(benchmark=benchmark, question="label")
+    stored = GoldItem.objects.filter(benchmark=benchmark, question=file.question)
     existing = {
         (query, video): GoldUse(use)
         for query, video, use in stored.values_list("query__number", "video__number", "use")
@@ -108,7 +119,9 @@ def _refuse_existing(benchmark: Benchmark, file: GoldFile) -> None:
             raise InvalidInput(reason, source=file.source, line=line)
 
 
-def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor) -> int:
+def add_gold(
+    *, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor, question: str = "label"
+) -> int:
     """Add gold items, and tasks for them in the campaigns that use them. Return their number.
 
     All items are added, or none. Raises `InvalidInput` if an explanation is not valid, and
@@ -123,10 +136,12 @@ def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor)
     rows = [
         GoldItem(
             benchmark=benchmark,
+            question=question,
             query_id=queries[item.query],
             video_id=videos[item.video],
             use=use,
             is_relevant=item.is_relevant,
+            answer=item.answer,
             explanation=item.explanation,
             created_by=account_of(by),
         )
@@ -136,11 +151,14 @@ def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor)
         lock_row(benchmark)
         try:
             with transaction.atomic():
-                GoldItem.objects.bulk_create(rows)
+                stored = GoldItem.objects.bulk_create(rows)
         except IntegrityError:
             raise Conflict(
                 "One of these pairs is already a gold item, for training or control."
             ) from None
+        for item, new in zip(stored, gold, strict=True):
+            if new.rows:
+                kinds()[question].keep_gold(item, new.rows)
         add_gold_tasks_to_campaigns(benchmark)
         after = {"use": use, "items": len(rows)}
         record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after=after)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,8 @@ class GoldFile:
     """The items of a file, in its order.
 
     queries, videos: int32 [n], the numbers of captions and videos in the benchmark. relevant: bool
-    [n]. lines: the line of each item in the file.
+    [n]. lines: the line of each item in the file. question: the kind of question that the items
+    are of. answers, rows: the payload and further rows of each correct answer, if the kind has any.
     """
 
     queries: Int32s
@@ -40,6 +41,9 @@ class GoldFile:
     explanations: tuple[str, ...]
     lines: tuple[int, ...]
     source: str
+    question: str = "label"
+    answers: tuple[Any, ...] = ()
+    rows: tuple[Any, ...] = ()
 
 
 Numbers = Mapping[str, int]
@@ -92,8 +96,7 @@ def _rows(
     seen: dict[tuple[int, int], int] = {}
     for line, (query_key, video_key, label, explanation) in table:
         fault = (
-            _key_fault(query_key, "caption", query_numbers)
-            or _key_fault(video_key, "video", video_numbers)
+            pair_fault(query_key, video_key, query_numbers, video_numbers)
             or _label_fault(label)
             or explanation_fault(explanation)
         )
@@ -111,6 +114,11 @@ def _rows(
 def explanation_fault(text: str) -> str | None:
     """Return why `text` is invalid as an explanation, or None. It can be empty."""
     return text_fault(text, "explanation", longest=EXPLANATION_LENGTH) if text else None
+
+
+def pair_fault(query: str, video: str, queries: Numbers, videos: Numbers) -> str | None:
+    """Return why the keys name no pair of the benchmark, or None."""
+    return _key_fault(query, "caption", queries) or _key_fault(video, "video", videos)
 
 
 def _key_fault(key: str, noun: str, numbers: Mapping[str, int]) -> str | None:

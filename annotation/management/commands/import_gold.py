@@ -13,7 +13,7 @@ from pooling.selectors.benchmarks import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Import gold items (caption_id,video_id,label,explanation) for training or control."
+    help = "Import gold items for training or control, with labels or with spans."
     action = ImportGold
 
     def run(self, **options: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from annotation.questions.spans.models import AnswerSpan
 from annotation.selectors.tasks import OWN_CAPTION
 from hearth.shared.bulk import Among, read_columns
 from pooling.core.equal_texts import expand_text_pairs
-from pooling.models import Benchmark
+from pooling.models import Benchmark, Query
 from pooling.selectors.arrays import codes_of
 from pooling.selectors.captions import first_equal_captions
 
@@ -85,6 +85,26 @@ def people_spans(benchmark: Benchmark) -> PeopleSpans:
     live = Judgment.objects.filter(IS_SPANS, state=JudgmentState.LIVE)
     in_force = Adjudication.objects.filter(IS_SPANS, undone_at=None)
     return _people_spans(benchmark, live, in_force)
+
+
+def people_spans_of_caption(query: Query) -> PeopleSpans:
+    """Return the current spans of people of one caption, in all videos."""
+    benchmark = query.benchmark
+    equal = first_equal_captions(benchmark)
+    same = np.flatnonzero(equal == equal[query.number]).tolist()
+    of_text = IS_SPANS & Q(
+        task__pair__query__benchmark=benchmark, task__pair__query__number__in=same
+    )
+    found = _people_spans(
+        benchmark,
+        Judgment.objects.filter(of_text, state=JudgmentState.LIVE),
+        Adjudication.objects.filter(of_text, undone_at=None),
+    )
+    first, last = query.number * benchmark.n_videos, (query.number + 1) * benchmark.n_videos
+    own = (found.codes >= first) & (found.codes < last)
+    unsettled = found.unsettled[(found.unsettled >= first) & (found.unsettled < last)]
+    columns = (found.codes, found.starts, found.ends, found.support)
+    return PeopleSpans(*(column[own] for column in columns), unsettled)
 
 
 def people_spans_of_log(

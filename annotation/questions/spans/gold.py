@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from django import forms
-from django.db import IntegrityError, transaction
 
-from annotation.core.readers.gold import EXPLANATION_LENGTH, explanation_fault
-from annotation.core.spans import TOLERANCE, InvalidSpans, canonical
-from annotation.enums import AnnotationAct, GoldUse
+from annotation.core.readers.gold import EXPLANATION_LENGTH
+from annotation.core.spans import TOLERANCE, InvalidSpans, canonical, tolerance_fault
+from annotation.enums import GoldUse
 from annotation.models import GoldItem
 from annotation.policies import check_can_lead
-from annotation.questions.spans.models import AnswerSpan
-from annotation.services.gold import add_gold_tasks_to_campaigns
-from hearth.accounts.actors import Actor, account_of
-from hearth.audit.services import record
-from hearth.shared.bulk import lock_row
-from hearth.shared.errors import Conflict, InvalidInput
+from annotation.services.gold import Gold, add_gold
+from hearth.accounts.actors import Actor
+from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Query, Video
 
 
@@ -37,43 +33,27 @@ def add_gold_spans(
     valid, and `Conflict` if the pair has a gold item with spans.
     """
     check_can_lead(by, benchmark)
-    if fault := explanation_fault(explanation):
+    if fault := tolerance_fault(tolerance):
         raise InvalidInput(fault)
-    if not 0 < tolerance <= 1:
-        raise InvalidInput(f"The minimum overlap must be above 0 and at most 1, not {tolerance}.")
     query = Query.objects.filter(benchmark=benchmark, key=caption).first()
     shown = Video.objects.filter(benchmark=benchmark, key=video).first()
     if query is None or shown is None:
         noun, key = ("caption", caption) if query is None else ("video", video)
         raise InvalidInput(f"The benchmark has no {noun} {key!r}.")
     try:
-        stored = canonical(spans, shown.duration)
+        rows = canonical(spans, shown.duration)
     except InvalidSpans as error:
         raise InvalidInput(error.fault.value) from None
-    try:
-        with transaction.atomic():
-            lock_row(benchmark)
-            item = GoldItem.objects.create(
-                benchmark=benchmark,
-                question="spans",
-                query=query,
-                video=shown,
-                use=use,
-                is_relevant=bool(stored),
-                answer={"tolerance": tolerance},
-                explanation=explanation,
-                created_by=account_of(by),
-            )
-            AnswerSpan.objects.bulk_create(
-                AnswerSpan(gold=item, place=place, start=span.start, end=span.end)
-                for place, span in enumerate(stored)
-            )
-            add_gold_tasks_to_campaigns(benchmark)
-            after = {"use": use, "items": 1}
-            record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after=after)
-    except IntegrityError:
-        raise Conflict("This pair has a gold item with spans already.") from None
-    return item
+    gold = Gold(
+        query=query.number,
+        video=shown.number,
+        is_relevant=bool(rows),
+        explanation=explanation,
+        answer={"tolerance": tolerance},
+        rows=rows,
+    )
+    add_gold(benchmark=benchmark, use=use, gold=[gold], by=by, question="spans")
+    return GoldItem.objects.get(query=query, video=shown, question="spans")
 
 
 class GoldSpansForm(forms.Form):

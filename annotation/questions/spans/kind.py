@@ -19,6 +19,7 @@ from annotation.core.spans import (
     canonical,
     resolve_spans,
     set_tiou,
+    tolerance_fault,
 )
 from annotation.enums import Only, Scale
 from annotation.questions.kind import Int64Array, Link, Recorded, Value, Words
@@ -153,11 +154,19 @@ class SpansKind(LabelKind):
         return (stored.label, spans_of(stored)) == (value.label, value.rows)
 
     def keep(self, stored: Judgment | Adjudication, value: Value) -> None:
-        owner = "judgment" if stored._meta.model_name == "judgment" else "ruling"
-        AnswerSpan.objects.bulk_create(
-            AnswerSpan(**{owner: stored}, place=place, start=span.start, end=span.end)
-            for place, span in enumerate(value.rows)
+        _store(
+            "judgment" if stored._meta.model_name == "judgment" else "ruling", stored, value.rows
         )
+
+    def keep_gold(self, item: GoldItem, rows: Sequence[Span]) -> None:
+        _store("gold", item, rows)
+
+    def gold_fault(self, rows: Sequence[Span], seconds: float | None) -> str | None:
+        try:
+            canonical([span.seconds for span in rows or ()], seconds)
+        except InvalidSpans as error:
+            return error.fault.value
+        return None
 
     def is_right(self, campaign: Campaign, gold: GoldItem, answer: Recorded) -> bool:
         """Return whether the label is right, and the spans overlap enough with the correct ones."""
@@ -200,8 +209,7 @@ class SpansKind(LabelKind):
         if policy.checklist:
             raise OptionFault("checklist", "A campaign that asks where has no checklist.")
         tolerance = float(own.get("tolerance", TOLERANCE))
-        if not 0 < tolerance <= 1:
-            reason = f"The minimum overlap must be above 0 and at most 1, not {tolerance}."
+        if reason := tolerance_fault(tolerance):
             raise OptionFault("tolerance", reason)
         return {"tolerance": tolerance, "only": str(own.get("only", Only.RELEVANT))}
 
@@ -280,6 +288,13 @@ class SpansKind(LabelKind):
             number = numbers.setdefault(annotator, len(numbers) + 1)
             times = (None, None) if start is None else (start / 1000, end / 1000)
             yield queries[query], videos[video], number, label, *times
+
+
+def _store(owner: str, stored: Any, spans: Sequence[Span]) -> None:
+    AnswerSpan.objects.bulk_create(
+        AnswerSpan(**{owner: stored}, place=place, start=span.start, end=span.end)
+        for place, span in enumerate(spans)
+    )
 
 
 def parse_spans(text: str) -> list[tuple[float, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +10,17 @@ import pytest
 from django.test import Client
 
 from annotation.core.spans import Span
-from annotation.enums import TaskState
-from annotation.models import Annotator, Campaign
+from annotation.enums import GoldUse, TaskState
+from annotation.models import Annotator, Campaign, GoldItem
 from annotation.questions.spans.agreement import coincidences, match, summarise
 from annotation.questions.spans.gold import add_gold_spans
+from annotation.questions.spans.models import spans_of
 from annotation.questions.spans.reaction import delays_of, measured, reaction_time
-from annotation.services import open_training
+from annotation.services import import_gold, open_training
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.models import User
+from hearth.jobs.services import run_job
+from hearth.shared.errors import InvalidInput
 from tests.annotation.spans.world import make_pooled, mark, mark_video, open_spans
 from tests.factories import PASSWORD, claim, make_annotator
 
@@ -137,4 +141,43 @@ def test_a_lead_adds_a_gold_item_on_the_page(
         assert (answer.status_code, error in answer.content.decode()) == (422, True)
     page = client.post(address, form, follow=True)
     assert "The gold item is added." in page.content.decode()
-    assert "gold item with spans already" in client.post(address, form).content.decode()
+    assert "is already a gold item" in client.post(address, form).content.decode()
+
+
+def test_gold_items_with_spans_are_imported_from_a_file(
+    tmp_path: Path, anna: Annotator, lead: User
+) -> None:
+    benchmark = make_pooled(tmp_path)
+    head = "caption_id,video_id,start,end,tolerance,explanation\n"
+    path = tmp_path / "gold.csv"
+    for line, reason in [
+        ("c0,v0,2,1,,", "A span must end after its start."),
+        ("c0,v0,1,3,,\nc0,v0,2,4,,", "The spans must not overlap."),
+        ("c0,v0,1,99,,", "A span must not end after the video."),
+        ("c0,v0,1,nan,,", "the end 'nan' is not a number"),
+        ("c0,v0,1,3,1.5,", "The minimum overlap must be above 0 and at most 1, not 1.5."),
+        ("c0,v0,,,,\nc0,v0,1,2,,", "the pair is already in line 2, and one of them has no span"),
+        ("c0,vX,1,2,,", "unknown video 'vX'"),
+    ]:
+        path.write_text(head + line + "\n")
+        number = 2 + line.count("\n")
+        with pytest.raises(InvalidInput, match=re.escape(f"gold.csv, line {number}: {reason}")):
+            import_gold(benchmark=benchmark, path=path, use=GoldUse.TRAINING, by=OPERATOR)
+        assert not GoldItem.objects.exists()
+
+    path.write_text(head + "c0,v0,4,5.5,0.75,twice\nc0,v0,1,2,,\nc0,v1,,,,no dog\n")
+    with path.open("rb") as file:
+        client = Client()
+        client.force_login(lead)
+        sent = client.post("/api/v1/benchmarks/tiny/gold/", {"file": file, "use": "control"})
+    run_job(sent.json()["id"])
+    twice, without = GoldItem.objects.order_by("pk")
+    assert spans_of(twice) == (Span(1000, 2000), Span(4000, 5500))
+    assert (twice.question, twice.use, twice.answer) == ("spans", "control", {"tolerance": 0.75})
+    assert (twice.explanation, without.is_relevant, without.answer) == (
+        "twice",
+        False,
+        {"tolerance": 0.5},
+    )
+    with pytest.raises(InvalidInput, match="line 2: the pair is already a gold item"):
+        import_gold(benchmark=benchmark, path=path, use=GoldUse.TRAINING, by=OPERATOR)

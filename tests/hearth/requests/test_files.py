@@ -273,6 +273,7 @@ def test_only_uploads_receive_files() -> None:
         "api/v1/benchmarks/<str:key>/videos/uploads/<uuid:pk>/",
         "benchmarks/<str:key>/videos/uploads/<uuid:pk>/",
         "benchmarks/<str:key>/video-addresses/new/",
+        "api/v1/benchmarks/<str:key>/gold/",
         "api/v1/benchmarks/<str:key>/judgment-imports/",
         "api/v1/benchmarks/<str:key>/runs/",
         "api/v1/benchmarks/<str:key>/train-splits/",
