@@ -88,6 +88,11 @@ urlpatterns = [
             ("paper/<str:version>/", lab.PaperDetail, "api-paper"),
             ("gold/", annotation_gold.GoldImports, "api-gold"),
             ("judgment-imports/", annotation.JudgmentImports, "api-judgment-imports"),
+            (
+                "relevant-pairs/<int:pk>/training/",
+                release.TrainingMomentsFile,
+                "api-training-moments",
+            ),
             ("label-sets/", release.LabelSets, "api-label-sets"),
             ("confirmations/", release.Confirmations, "api-confirmations"),
             ("paragraphs/labels/", release.ParagraphLabels, "api-paragraph-labels"),

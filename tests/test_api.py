@@ -111,6 +111,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/paragraphs/labels/", "post", LEADS, 400),
     ("benchmarks/tiny/runs/similarities/", "post", RESEARCH, 400),
     ("benchmarks/tiny/runs/focus/", "post", RESEARCH, 400),
+    ("benchmarks/tiny/relevant-pairs/0/training/", "get", RESEARCH, 404),
     ("benchmarks/tiny/relevant-pairs/", "get", RESEARCH, 200),
     ("benchmarks/tiny/machines/", "get", RESEARCH, 200),
     ("benchmarks/tiny/machines/", "post", RESEARCH, 400),

@@ -18,6 +18,7 @@ from evaluation.estimates.request import EstimateOptions
 from evaluation.estimates.services import DrawOptions
 from evaluation.machines.request import MachineRequest
 from evaluation.release.exports import ExportOptions
+from evaluation.release.exports.training import TrainingMoments
 from evaluation.release.selectors import ConfirmOptions
 from evaluation.release.services import PublishOptions
 from evaluation.scores.services import EvaluateOptions
@@ -77,6 +78,7 @@ ACTIONS: dict[type, tuple[str, str, str, str]] = {
     PublicPageFields: ("PublicPageForm", "PublicPage", "public_page", ""),
     PublishOptions: ("PublishForm", "Publish", "publish_labels", "publish_labels"),
     RunWithdrawal: ("WithdrawForm", "Withdraw", "", ""),
+    TrainingMoments: ("TrainingMomentsForm", "TrainingMoments", "export_training", ""),
     UploadRefusal: ("RefuseForm", "Reason", "", ""),
     RunFields: ("RunForm", "RunFields", "", ""),
     ScoreRun: ("RunScoringForm", "RunForScoring", "", ""),

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from evaluation.models import Draft, LabelSet
 from evaluation.release import services
 from evaluation.release.exports import FORMATS, file_stem
+from evaluation.release.exports.training import SUFFIX, TrainingMoments, training_rows
 from evaluation.release.selectors import (
     ConfirmOptions,
     benchmark_outcomes,
@@ -35,8 +36,10 @@ from hearth.shared.option_fields import serializer_of
 from hearth.shared.options import as_params
 from pooling.api.base import OfBenchmark
 from pooling.paragraphs.selectors import paragraphs_of
+from pooling.relevant_pairs.models import RelevantPairs
 from pooling.selectors.runs import get_run
 
+TrainingMomentsSerializer = serializer_of(TrainingMoments, "TrainingMoments")
 # The media types of the formats, without their encodings.
 CONTENT_TYPES = sorted({kind.content_type.partition(";")[0] for kind in FORMATS.values()})
 
@@ -234,3 +237,28 @@ class LabelSetFile(OfBenchmark):
             content_type=kind.content_type,
             headers={"Content-Disposition": attachment(f"{file_stem(label_set)}{kind.suffix}")},
         )
+
+
+class TrainingMomentsFile(OfBenchmark):
+    """Download moments for training."""
+
+    @extend_schema(
+        operation_id="benchmarks_relevant_pairs_training_retrieve",
+        parameters=[TrainingMomentsSerializer],
+        responses={(200, "text/csv"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, key: str, pk: int) -> StreamingHttpResponse:
+        """Download the moments of all captions in three levels, as CSV.
+
+        Its columns are `caption_id`, `video_id`, `start`, `end`, `level` (positive, potentially
+        relevant or negative), `confidence` and `source`. Where people judged a pair, their label
+        decides the level, and their spans are its moments.
+        """
+        options = TrainingMomentsSerializer.read(request.query_params)
+        found = RelevantPairs.objects.filter(pk=pk, proxy__benchmark=self.benchmark)
+        pairs = found.select_related("proxy__benchmark").first()
+        if pairs is None:
+            raise NotFound("There are no such relevant pairs.")
+        headers = {"Content-Disposition": attachment(f"{key}-{pairs.proxy.name}{SUFFIX}")}
+        rows = training_rows(pairs, options)
+        return StreamingHttpResponse(rows, content_type=CSV, headers=headers)

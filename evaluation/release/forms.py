@@ -9,11 +9,16 @@ from django import forms
 from annotation.core.consensus import OutcomeCounts
 from evaluation.core.files.versions import full_version
 from evaluation.release.enums import Change
+from evaluation.release.exports.training import TrainingMoments
 from evaluation.release.selectors import CUTOFFS
 from evaluation.release.selectors.proposals import Proposal
 from evaluation.release.services import PublishOptions
 from hearth.shared.option_fields import OptionsForm
 from hearth.shared.words import counted
+
+
+class TrainingMomentsForm(OptionsForm[TrainingMoments]):
+    action = TrainingMoments
 
 
 class LabelsField(forms.ChoiceField):

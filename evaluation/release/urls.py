@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.release.views import confirmations, diffs, label_sets, paragraphs
+from evaluation.release.views import confirmations, diffs, label_sets, paragraphs, training
 from hearth.shared.addresses import addresses
 
 urlpatterns = [
@@ -10,6 +10,7 @@ urlpatterns = [
         "benchmarks/<str:key>/",
         [
             ("runs/<int:pk>/confirm/", confirmations.run_confirm),
+            ("relevant-pairs/<int:pk>/training/", training.training_moments),
             ("paragraphs/outcomes/", paragraphs.paragraphs_outcomes),
             ("paragraphs/settle/", paragraphs.paragraphs_settle),
             ("labels/publish/", label_sets.labels_publish),

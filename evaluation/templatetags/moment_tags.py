@@ -1,4 +1,4 @@
-"""The tag that shows the spans of a caption."""
+"""The tags that show the spans of a caption, and the form for moments for training."""
 
 from __future__ import annotations
 
@@ -9,11 +9,19 @@ from django import template
 
 from annotation.questions.spans.timeline import current_spans, timelines
 from evaluation.models import LabelSet, LabelSource
+from evaluation.release.forms import TrainingMomentsForm
 from evaluation.spans.selectors import label_set_spans
 from pooling.models import Query
 from pooling.moments.core.spans import Spans
+from pooling.relevant_pairs.models import RelevantPairs
 
 register = template.Library()
+
+
+@register.inclusion_tag("evaluation/release/_training_moments.html")
+def training_moments(pairs: RelevantPairs) -> dict[str, Any]:
+    """Show the form that downloads the moments for training."""
+    return {"pairs": pairs, "benchmark": pairs.proxy.benchmark, "form": TrainingMomentsForm()}
 
 
 @register.inclusion_tag("annotation/questions/spans/_timelines.html")

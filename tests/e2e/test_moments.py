@@ -135,7 +135,7 @@ def _mark(
 ) -> None:
     """Answer both pairs with a span. press: press a key, or tap its button."""
     tasks = Campaign.objects.get().tasks.order_by("position")
-    for number, video in enumerate(tasks.values_list("video__key", flat=True), start=1):
+    for number, video in enumerate(tasks.values_list("pair__video__key", flat=True), start=1):
         player = page.locator(".judge-stage video")
         player.evaluate("video => video.pause()")
         for key, seconds in zip("se", spans[video], strict=True):

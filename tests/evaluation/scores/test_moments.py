@@ -19,6 +19,7 @@ from hearth.shared.errors import InvalidInput
 from pooling.core.pair_space import PairSpace
 from pooling.models import Benchmark
 from pooling.moments.core.spans import Spans
+from pooling.selectors.arrays import query_keys, video_keys
 from tests.factories import add_judgments, all_pairs, make_benchmark, make_run
 from tests.pooling.moments import files
 from tests.pooling.moments.test_storing import add_run, imported
@@ -27,8 +28,9 @@ pytestmark = pytest.mark.django_db
 
 
 def publish_spans(label_set: LabelSet, spans: Spans) -> None:
-    keys = ["7", "8"], ["v1", "v2"]
-    text = render_spans(spans, np.ones(len(spans), np.int64), PairSpace(2, 2), keys, 1)
+    benchmark = label_set.benchmark
+    keys = query_keys(benchmark), video_keys(benchmark)
+    text = render_spans(spans, np.ones(len(spans), np.int64), benchmark.pair_space, keys, 1)
     file = label_set_storage().save("spans.csv.gz", ContentFile(gzip.compress(text)))
     sha256 = hashlib.sha256(text).hexdigest()
     LabelSetSpans.objects.create(
