@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Campaign
+from evaluation.scores.services import evaluate_runs
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from hearth.jobs.models import Job
@@ -82,6 +83,7 @@ def test_moments_are_scored_before_and_after_people_marked_them(
     again = import_benchmark(key="again", captions=tmp_path / "corrected.txt").benchmark
     assert original_spans(again).starts.tolist() == [0.5, 0.5]
     run = import_run(benchmark=again, path=tmp_path / "run.csv", system="A", by=OPERATOR).run
+    evaluate_runs(benchmark=again, by=OPERATOR, labels="original")
     assert run.evaluations.get().scores["R@1(tIoU>=0.5)"] == 1
     assert benchmark.pk != again.pk
 
