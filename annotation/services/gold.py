@@ -156,9 +156,9 @@ def add_gold(
             raise Conflict(
                 "One of these pairs is already a gold item, for training or control."
             ) from None
-        for item, new in zip(stored, gold, strict=True):
+        for row, new in zip(stored, gold, strict=True):
             if new.rows:
-                kinds()[question].keep_gold(item, new.rows)
+                kinds()[question].keep_gold(row, new.rows)
         add_gold_tasks_to_campaigns(benchmark)
         after = {"use": use, "items": len(rows)}
         record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after=after)

@@ -103,8 +103,9 @@ def people_spans_of_caption(query: Query) -> PeopleSpans:
     first, last = query.number * benchmark.n_videos, (query.number + 1) * benchmark.n_videos
     own = (found.codes >= first) & (found.codes < last)
     unsettled = found.unsettled[(found.unsettled >= first) & (found.unsettled < last)]
-    columns = (found.codes, found.starts, found.ends, found.support)
-    return PeopleSpans(*(column[own] for column in columns), unsettled)
+    return PeopleSpans(
+        found.codes[own], found.starts[own], found.ends[own], found.support[own], unsettled
+    )
 
 
 def people_spans_of_log(

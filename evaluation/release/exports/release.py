@@ -142,7 +142,9 @@ def release_facts(label_set: LabelSet, options: ExportOptions) -> ReleaseFacts:
 
 def _spans(label_set: LabelSet) -> SpanFacts | None:
     found = stored_spans(label_set)
-    return found and SpanFacts(found.sha256, found.n_spans, found.n_unsettled)
+    if found is None:
+        return None
+    return SpanFacts(found.sha256, found.n_spans, found.n_unsettled)
 
 
 def _version(label_set: LabelSet) -> VersionFacts:
