@@ -47,6 +47,13 @@ def threshold_of(measure: Measure) -> float:
     return float(measure.parameter("tIoU") or 0)
 
 
+def lowest_of(measure: Measure) -> float:
+    """Return the lowest tIoU that hits: that of the measure, or the next number if it is `>`."""
+    found = next((one for one in measure.parameters if one.name == "tIoU"), None)
+    threshold = threshold_of(measure)
+    return float(np.nextafter(threshold, 2)) if found and found.sign == ">" else threshold
+
+
 def _shares(hits: BoolArray | np.bool_) -> FloatArray:
     return np.asarray(hits, np.float64)
 
@@ -188,11 +195,11 @@ def recall(lists: MomentLists, measure: Measure) -> FloatArray:
 
     For k = 1, this is R1 of QVHighlights and R@1 of VSLNet. With `nms=tall`, it is R@n of TALL.
     """
-    threshold, k = threshold_of(measure), measure.cutoff or 0
+    threshold, k = lowest_of(measure), measure.cutoff or 0
     if measure.parameter("nms") is None:
         ranks = lists.first_hits(threshold, np.float64, home=True)
         return _shares(ranks <= min(k, lists.lists.depth))
-    kept = kept_ranks(lists, threshold - 0.05)
+    kept = kept_ranks(lists, threshold_of(measure) - 0.05)
     hits = lists.hits(threshold, np.float64) & (kept >= 1) & (kept <= k)
     return _shares(hits.any(axis=1))
 
@@ -200,7 +207,7 @@ def recall(lists: MomentLists, measure: Measure) -> FloatArray:
 def window_precision(lists: MomentLists, measure: Measure) -> FloatArray:
     """Return the AP of the first ten windows, at one tIoU or as the mean of ten (QVHighlights)."""
     length, one = measure.parameter("length"), measure.parameter("tIoU")
-    thresholds = MAP_THRESHOLDS if one is None else (float(one),)
+    thresholds = MAP_THRESHOLDS if one is None else (lowest_of(measure),)
     return average_precision(lists, thresholds, None if length is None else str(length))
 
 

@@ -9,6 +9,7 @@ from django.utils.module_loading import autodiscover_modules
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.bootstrap import BOOTSTRAP
 from evaluation.lab.analyses.bounds import BOUNDS
+from evaluation.lab.analyses.ceiling import CEILING
 from evaluation.lab.analyses.coverage import COVERAGE
 from evaluation.lab.analyses.equal_captions import EQUAL_CAPTIONS
 from evaluation.lab.analyses.find_and_focus import FIND_AND_FOCUS
@@ -21,6 +22,7 @@ from evaluation.lab.analyses.leave_one_out import LEAVE_ONE_OUT
 from evaluation.lab.analyses.length import LENGTH
 from evaluation.lab.analyses.localisation import LOCALISATION
 from evaluation.lab.analyses.matching import MATCHING
+from evaluation.lab.analyses.moment_bias import MOMENT_BIAS
 from evaluation.lab.analyses.moments import MOMENTS
 from evaluation.lab.analyses.originals import ORIGINALS
 from evaluation.lab.analyses.overlap import OVERLAP
@@ -68,7 +70,7 @@ SECTIONS: dict[str, tuple[Analysis[Any, Any], ...]] = {
         PROXY_LIMITS,
         PROXY_CORRELATION,
     ),
-    "Moments": (MOMENTS, RELEVANT_PAIRS),
+    "Moments": (MOMENTS, CEILING, MOMENT_BIAS, RELEVANT_PAIRS),
     "Planning": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
 }
 ANALYSES: dict[str, Analysis[Any, Any]] = {

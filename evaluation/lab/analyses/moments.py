@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Final
 
 import numpy as np
@@ -19,7 +19,9 @@ from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import Ends, PointsInterval, Run, Shown
+from evaluation.models import LabelSet
 from evaluation.release.selectors import label_set_judged
+from evaluation.spans.selectors import label_set_spans
 from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 from pooling.core.ranked_lists import RankedLists
@@ -28,6 +30,12 @@ from pooling.moments.selectors import moment_lists, original_spans
 from pooling.selectors.captions import first_equal_captions
 
 THRESHOLDS: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
+RULES: Final = (
+    ("float32 or float64", "SVMR@1(tIoU>={t})", "R@1(tIoU>={t})"),
+    ("at least or above the threshold", "R@1(tIoU>={t})", "R@1(tIoU>{t})"),
+    ("all moments or without overlaps", "R@1(tIoU>={t})", "R@1(nms=tall,tIoU>={t})"),
+    ("all moments or without overlaps", "R@5(tIoU>={t})", "R@5(nms=tall,tIoU>={t})"),
+)
 TASKS: Final = {"VCMR": "all videos", "SVMR": "the right video"}
 
 
@@ -55,6 +63,23 @@ class CurveRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleRow:
+    """Two measures that differ only by a rule of their evaluators, by the original spans.
+
+    first, second: the shares of captions with a hit
+    differ: the captions that hit by one of the measures only
+    """
+
+    run: Run
+    rule: Annotated[str, Shown("Rule")]
+    measure: Annotated[str, Shown("Measure")]
+    first: Annotated[float, Shown("Score, %", "percent")]
+    other: Annotated[str, Shown("Other measure")]
+    second: Annotated[float, Shown("Other score, %", "percent")]
+    differ: Annotated[int, Shown("Captions that differ", "count")]
+
+
+@dataclass(frozen=True, slots=True)
 class CountRow:
     """The caption texts with this number of moments in all videos."""
 
@@ -79,6 +104,26 @@ class Result(results.Result):
             is_optional=True,
         ),
     ]
+    rules: Annotated[
+        list[RuleRow],
+        Tabled(
+            "rules",
+            "Where evaluators disagree",
+            "Evaluators compute tIoU in float32 (TVR) or float64, count a tIoU that equals the "
+            "threshold as a hit or not (TVR-Ranking), and drop overlapping moments (TALL) or not.",
+            is_optional=True,
+        ),
+    ] = field(default_factory=list)
+
+    def warnings(self) -> list[str]:
+        return [
+            f"{row.run}: {row.measure} and {row.other} disagree about {row.differ:,} "
+            f"caption{'s' if row.differ > 1 else ''} ({100 * row.first:.1f} and "
+            f"{100 * row.second:.1f}\N{NO-BREAK SPACE}%), because of a rule: {row.rule}. Name the "
+            "evaluator with each score."
+            for row in self.rules
+            if row.differ
+        ]
 
     def findings(self) -> list[str]:
         if not self.rows:
@@ -120,25 +165,46 @@ class Result(results.Result):
 
 
 def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
-    truth = _truth(inputs)
+    truth = truth_of(inputs)
     rows: list[CurveRow] = []
+    rules: list[RuleRow] = []
     for number, run in enumerate(inputs.runs):
         progress(number, len(inputs.runs), "scoring moments")
         if (lists := moment_lists(run)) is not None:
             rows += _curve(run.name, lists, truth, options)
+            rules += _rules(run.name, lists, truth)
     texts = first_equal_captions(inputs.benchmark)
-    return Result(options.cutoff, options.confidence, rows, _counts(truth, texts))
+    return Result(options.cutoff, options.confidence, rows, _counts(truth, texts), rules)
 
 
-def _truth(inputs: Inputs) -> MomentTruth:
+def _rules(run: str, lists: RankedLists, truth: MomentTruth) -> Iterator[RuleRow]:
+    plain = replace(truth, people=Spans.none(), judged=None, labels_only=False)
+    pairs = [
+        (rule, first.format(t=threshold), second.format(t=threshold))
+        for rule, first, second in RULES
+        for threshold in (0.5, 0.7)
+    ]
+    measures = {text: parse_measure(text) for _, *both in pairs for text in both}
+    scores = score_moments(lists, plain, measures.values())
+    for rule, first, second in pairs:
+        one, other = (scores.values[measures[text]] for text in (first, second))
+        differ = int((one != other).sum())
+        yield RuleRow(run, rule, first, float(one.mean()), second, float(other.mean()), differ)
+
+
+def truth_of(inputs: Inputs) -> MomentTruth:
     """Return the original spans, and people's spans of the pairs that the labels call relevant."""
     home, _ = inputs.original.positives()
     truth = MomentTruth(inputs.benchmark.pair_space, home, original_spans(inputs.benchmark))
     if inputs.label_set is None:
         return truth
-    judged, marked = label_set_judged(inputs.label_set), people_spans(inputs.benchmark)
-    people = Spans.of(marked.codes, marked.starts, marked.ends)
-    people = people.only(np.isin(people.codes, judged.positives()[0]))
+    judged = label_set_judged(inputs.label_set)
+    if isinstance(inputs.label_set, LabelSet):
+        people, _ = label_set_spans(inputs.label_set)
+    else:
+        marked = people_spans(inputs.benchmark)
+        people = Spans.of(marked.codes, marked.starts, marked.ends)
+        people = people.only(np.isin(people.codes, judged.positives()[0]))
     return replace(truth, people=people, judged=judged, labels_only=inputs.labels_only)
 
 
