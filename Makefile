@@ -149,7 +149,7 @@ coverage: install-dev  ## Run all tests on SQLite and show the lines that no tes
 	@$(PY) -m tests.services run -- env -u DATABASE_URL $(PYTEST) --cov --cov-report=term
 
 # Runs the programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
-BENCHMARKS ?= scoring estimates commands sqlite-commands exports sqlite-exports memory sqlite-memory lists resampling label_noise proxies focus relevant_pairs replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
+BENCHMARKS ?= scoring estimates commands sqlite-commands exports sqlite-exports memory sqlite-memory lists resampling label_noise proxies focus relevant_pairs moments replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
 # DATA and PAIRS are passed only to the programs that have the options --data and --pairs.
 takes = $(shell grep -l -e '\[--$(2)' tests/benchmarks/$(1).py)
 options = $(if $(and $(DATA),$(call takes,$(1),data)),--data "$(DATA)") $(if $(and $(PAIRS),$(call takes,$(1),pairs)),--pairs $(PAIRS))

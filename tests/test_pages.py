@@ -336,6 +336,12 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("scenes-find", "POST", "/benchmarks/tiny/scenes/find/", (OUT, NONE, 403, 422, 422)),
     ("scenes-describe", "GET", "/benchmarks/tiny/scenes/describe/", (OUT, NONE, 403, IN, IN)),
     ("scenes-describe", "POST", "/benchmarks/tiny/scenes/describe/", (OUT, NONE, 403, 422, 422)),
+    (
+        "training-moments",
+        "GET",
+        "/benchmarks/tiny/relevant-pairs/0/training/",
+        (OUT, NONE, NONE, NONE, NONE),
+    ),
     ("gold-spans", "GET", "/benchmarks/tiny/gold/spans/new/", (OUT, NONE, NONE, IN, IN)),
     ("gold-spans", "POST", "/benchmarks/tiny/gold/spans/new/", (OUT, NONE, NONE, 422, 422)),
     (
@@ -1200,7 +1206,7 @@ def test_database_queries_do_not_grow_with_the_rows(
         "benchmark": 26,
         "proxies": 6,
         "captions": 15,
-        "caption": 20,
+        "caption": 22,
         "videos": 10,
         # On PostgreSQL, `by_index` adds four statements: two begin and end a transaction, and two
         # switch full table scans off and on.

@@ -312,6 +312,10 @@ class QuestionKind:
         """Return what `summary_template` shows of a campaign."""
         return None
 
+    def agreement(self, benchmark: Benchmark) -> dict[str, Any] | None:
+        """Return what `summary_template` shows of all campaigns of a benchmark, as JSON."""
+        return None
+
     def rows(self, campaign: Campaign) -> Iterator[Sequence[Any]]:
         """Yield the counted answers as rows of a file, with the columns `heads`."""
         return iter(())

@@ -55,11 +55,11 @@ def write_benchmark(
     (folder / "runs").mkdir(exist_ok=True)
     names = [f"{key}.mp4" for key in demo.video_keys]
     render_all(demo.scenes, [files.media / name for name in names], progress)
-    _write_csv(files.videos, ("video_id", "file"), zip(demo.video_keys, names, strict=True))
+    write_table(files.videos, ("video_id", "file"), zip(demo.video_keys, names, strict=True))
     rows = ((c.key, c.text, demo.video_keys[c.source]) for c in demo.captions)
-    _write_csv(files.captions, ("caption_id", "caption", "video_id"), rows)
-    _write_csv(files.train_captions, ("caption",), ((text,) for text in make_train_captions(demo)))
-    _write_csv(files.tags, ("video_id", "tag"), _tag_rows(demo))
+    write_table(files.captions, ("caption_id", "caption", "video_id"), rows)
+    write_table(files.train_captions, ("caption",), ((text,) for text in make_train_captions(demo)))
+    write_table(files.tags, ("video_id", "tag"), _tag_rows(demo))
     _write_runs(demo, files.runs)
     return files
 
@@ -119,7 +119,7 @@ def write_gold(target: Path, demo: DemoBenchmark, pairs: Iterable[GoldPair]) -> 
         )
         for pair in pairs
     )
-    _write_csv(target, ("caption_id", "video_id", "label", "explanation"), rows)
+    write_table(target, ("caption_id", "video_id", "label", "explanation"), rows)
     return target
 
 
@@ -141,7 +141,7 @@ def _write_runs(demo: DemoBenchmark, targets: Mapping[str, Path]) -> None:
                 write_npy(target, scores[system])
 
 
-def _write_csv(target: Path, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def write_table(target: Path, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     part = target.with_name(f".{target.name}.part")
     with part.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -57,14 +57,14 @@ def careless_annotator(people: Sequence[SimulatedAnnotator]) -> SimulatedAnnotat
     return replace(people[0], name=CARELESS, number=number, error_rate=CARELESS_ERRORS)
 
 
-def get_or_create_annotator(person: SimulatedAnnotator) -> Annotator:
+def get_or_create_annotator(name: str) -> Annotator:
     """Return the annotator of a simulated person; no one can sign in to the account."""
-    username = f"simulated-{person.name.lower()}"
+    username = f"simulated-{name.lower()}"
     user = User.objects.filter(username=username).first() or create_user(
         username=username,
         password=None,
         roles=[Role.ANNOTATOR],
-        name=person.name,
+        name=name,
         is_demo=True,
         by=OPERATOR,
     )
@@ -80,16 +80,16 @@ def train_annotators(training: Campaign, people: Sequence[SimulatedAnnotator]) -
     account = services.annotator_for(User.objects.get(username="annotator"))
     _train(training, people[0], account, TRAINED)
     for person in people:
-        _train(training, person, get_or_create_annotator(person), TRAINED)
+        _train(training, person, get_or_create_annotator(person.name), TRAINED)
     careless = careless_annotator(people)
-    annotator = get_or_create_annotator(careless)
+    annotator = get_or_create_annotator(careless.name)
     _train(training, careless, annotator, training.tasks.count())
     _comment(training, annotator, User.objects.get(username="lead"))
 
 
 def admit_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
     """Admit the careless annotator, although the entry requirement is not met."""
-    annotator = get_or_create_annotator(careless_annotator(people))
+    annotator = get_or_create_annotator(careless_annotator(people).name)
     lead = User.objects.get(username="lead")
     if not Membership.objects.filter(campaign=campaign, annotator=annotator).exists():
         services.admit_annotator(campaign=campaign, annotator=annotator, by=lead)
@@ -97,7 +97,7 @@ def admit_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> 
 
 def withdraw_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
     """Withdraw the careless annotator's answers if this annotator is paused."""
-    annotator = get_or_create_annotator(careless_annotator(people))
+    annotator = get_or_create_annotator(careless_annotator(people).name)
     lead = User.objects.get(username="lead")
     judged = Judgment.objects.filter(
         task__campaign=campaign, annotator=annotator, state=JudgmentState.LIVE
@@ -122,8 +122,8 @@ def judge_pairs(
 
     Stops at `up_to` labels, or if no annotator gets another pair. Returns the number of labels.
     """
-    annotators = [get_or_create_annotator(person) for person in people]
-    labels, idle = _count_labels(campaign), 0
+    annotators = [get_or_create_annotator(person.name) for person in people]
+    labels, idle = count_labels(campaign), 0
     while labels < up_to and idle < len(people):
         for person, annotator in zip(people, annotators, strict=True):
             wanted = min(CLAIM, up_to - labels)
@@ -136,7 +136,7 @@ def judge_pairs(
     return labels
 
 
-def _count_labels(campaign: Campaign) -> int:
+def count_labels(campaign: Campaign) -> int:
     """Return the number of counted labels, without answers to gold items."""
     return Judgment.objects.filter(task__campaign=campaign, state=JudgmentState.LIVE).count()
 
@@ -204,7 +204,7 @@ def order_captions(
 ) -> None:
     """Let each annotator put the captions of the study's videos in order."""
     for person in people:
-        annotator = get_or_create_annotator(person)
+        annotator = get_or_create_annotator(person.name)
         count = study.n_tasks - study.tasks.filter(judgments__annotator=annotator).count()
         _order(study, demo, person, annotator, count)
 

@@ -68,7 +68,7 @@ def render_frame(scene: shapes.Scene, time: float) -> _Frame:
 
 def render_frames(scene: shapes.Scene) -> Iterator[_Frame]:
     """Return all frames in order, `FRAME_RATE` per second."""
-    return (render_frame(scene, time) for time in shapes.TIMES)
+    return (render_frame(scene, time) for time in scene.times)
 
 
 def write_video(scene: shapes.Scene, target: Path) -> None:

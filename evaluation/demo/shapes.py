@@ -114,6 +114,11 @@ class Scene:
     figures: tuple[Figure, ...]
     background: Background
 
+    @property
+    def times(self) -> tuple[float, ...]:
+        """The times of the frames."""
+        return TIMES
+
 
 def _across(span: float, radius: float, share: float) -> float:
     near = MARGIN + radius

@@ -9,8 +9,9 @@ from annotation.enums import CampaignState
 from annotation.models import Campaign, of_labels
 from evaluation.models import Evaluation, LabelSet
 from evaluation.release.exports import FORMATS
-from evaluation.scores.findings import MEASURE, Finding, finding_of
+from evaluation.scores.findings import Finding, finding_of
 from evaluation.scores.forms import TABLE_MEASURES
+from evaluation.scores.moments import columns_of_moments
 from evaluation.scores.selectors import stored_corrections, stored_scores
 from evaluation.scores.tables import ResultRow, mark_best, mark_ranks, result_rows
 from pooling.models import Benchmark, PublicPage, RunUpload
@@ -47,15 +48,17 @@ def public_view(benchmark: Benchmark) -> PublicView:
         return PublicView(benchmark, page, is_blind=True, label_sets=[], rows=[])
     label_sets = list(LabelSet.objects.filter(benchmark=benchmark).select_related("benchmark"))
     label_set = label_sets[0] if label_sets else None
+    measures = columns_of_moments(benchmark)[:4] or TABLE_MEASURES
     rows = result_rows(
         find_runs(benchmark),
         stored_scores(benchmark, None),
         stored_scores(benchmark, label_set) if label_set else {},
         by_labels=label_set is not None,
         corrections=stored_corrections(label_set, TABLE_MEASURES),
+        measures=measures,
     )
     mark_best(rows)
-    mark_ranks(rows, MEASURE)
+    mark_ranks(rows, measures[0])
     finding = finding_of(rows, label_set)
     rows.sort(key=lambda row: (row.run.direction, row.rank is None, row.rank or 0, row.run.name))
     return PublicView(benchmark, page, False, label_sets, rows, finding)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from evaluation.core.moments.kinds import NEEDS
 from evaluation.core.relevance.measure import Parameter
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.models import Evaluation, LabelSet
@@ -227,6 +228,11 @@ class ResultRow:
         """The unjudged share of the top ten, written with the sign %."""
         share = judged_share(self.evaluation, min(UNJUDGED_DEPTH, self.run.depth)).number
         return undefined(NOT_COMPUTED) if share is None else Figure(1 - share, "percent sign")
+
+    @property
+    def ranks_moments(self) -> bool:
+        """Whether the columns are measures of moments."""
+        return parse_measure(self.measures[0]).needs == NEEDS
 
     @property
     def first_cell(self) -> Cell:

@@ -28,6 +28,7 @@ TINY = {
     "label_noise": "--draws 2",
     "lists": "--tiny",
     "memory": "--sqlite --tiny",
+    "moments": "--tiny",
     "moving": "--tiny",
     "pages": "--sqlite --tiny --requests 1",
     "proxies": "--tiny",

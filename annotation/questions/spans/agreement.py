@@ -13,6 +13,7 @@ import numpy.typing as npt
 from annotation.core.spans import Span, tiou
 from annotation.models import Annotator, Campaign
 from annotation.questions.spans.answers import SpanAnswers, span_answers
+from pooling.models import Benchmark
 
 THRESHOLDS = (0.3, 0.5, 0.7, 0.9)
 # Alpha compares cells of this many milliseconds.
@@ -58,12 +59,20 @@ class _Compared:
 
 def summarise(campaign: Campaign) -> SpanAgreement | None:
     """Return the agreement of a campaign, or None if no pair has spans of two annotators."""
-    answers = span_answers(campaign.benchmark, campaign)
+    return _summarise(campaign.benchmark, span_answers(campaign.benchmark, campaign))
+
+
+def summarise_all(benchmark: Benchmark) -> SpanAgreement | None:
+    """Return the agreement in all campaigns of a benchmark."""
+    return _summarise(benchmark, span_answers(benchmark))
+
+
+def _summarise(benchmark: Benchmark, answers: SpanAnswers) -> SpanAgreement | None:
     by_task = _by_task(answers)
     videos = dict(
         zip(
             answers.tasks.tolist(),
-            campaign.benchmark.pair_space.videos(answers.codes).tolist(),
+            benchmark.pair_space.videos(answers.codes).tolist(),
             strict=True,
         )
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -261,6 +262,12 @@ class SpansKind(LabelKind):
         from annotation.questions.spans.agreement import summarise
 
         return summarise(campaign)
+
+    def agreement(self, benchmark: Benchmark) -> dict[str, Any] | None:
+        from annotation.questions.spans.agreement import summarise_all
+
+        found = summarise_all(benchmark)
+        return None if found is None else asdict(replace(found, people=[]))
 
     def rows(self, campaign: Campaign) -> Iterator[tuple[Any, ...]]:
         """Yield a row for each span, and one without times for each answer that is not relevant.

@@ -78,6 +78,11 @@ class Command(HearthCommand):
             for key, name in NAMES.items():
                 if key in figures:
                     self.stdout.write(f"  {_name(key, name, figures):37} {_figure(key, figures)}")
+        for own in result["questions"].values():
+            self.stdout.write(f"\nTimes of {own['pairs']:,} pairs")
+            for figure in own["figures"]:
+                value = "undefined" if figure["value"] is None else _text(figure["value"])
+                self.stdout.write(f"  {figure['name']:49} {value}")
 
 
 def _name(key: str, name: str, figures: dict[str, Any]) -> str:

@@ -34,9 +34,12 @@ from evaluation.demo.estimates import (
     estimate_system,
     estimated,
 )
+from evaluation.demo.benchmark import DEFAULT_SEED, DemoBenchmark, make_benchmark
 from evaluation.demo.files import write_benchmark, write_gold
 from evaluation.demo.gold import choose_gold
 from evaluation.demo.guideline import GUIDELINE, make_examples
+from evaluation.demo.moments import KEY as MOMENTS
+from evaluation.demo.moments import build_moments, moment_lines, moments_of_demo
 from evaluation.demo.noise import DemoNoise, DemoScore, noise_lines, true_scores
 from evaluation.demo.people import (
     ACCOUNTS,
@@ -239,6 +242,7 @@ def build(progress: Progress) -> None:
     progress(0, None, "adding phrasings")
     add_phrasings(demo, benchmark, folder)
     add_sequences(folder / "sequences", make_annotators(demo), progress)
+    build_moments(demo.seed, folder / "moments", progress)
 
 
 def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:
@@ -359,6 +363,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
             if proxy.method != ProxyMethod.JUDGE
         },
         "estimate": estimated(make_benchmark(), benchmark),
+        "moments": moments_of_demo(DEFAULT_SEED),
     }
 
 
@@ -406,6 +411,7 @@ def table(result: dict[str, Any]) -> list[str]:
         lines.append(f"{name:14}{cells}")
     noise, proxies = noise_lines(result["noise"], COLUMNS), proxy_lines(result["proxies"])
     return [*lines, "", *noise, "", *proxies, "", *estimate_lines(result["estimate"]), ""]
+    return [*lines, "", *noise, "", *proxies, "", *moment_lines(result["moments"]), ""]
 
 
 def addresses(root: str, campaign: Campaign) -> list[str]:
@@ -418,6 +424,7 @@ def addresses(root: str, campaign: Campaign) -> list[str]:
         f"Proxies               {root}/benchmarks/{KEY}/proxies/   (as researcher)",
         f"Machine judge         {root}/benchmarks/{KEY}/machines/   (as researcher)",
         f"Estimates             {root}/benchmarks/{KEY}/analyses/estimates/   (as researcher)",
+        f"Moments               {root}/benchmarks/{MOMENTS}/results/   (as researcher)",
         *([] if has_wordnet() else [f"{'':22}{WITHOUT_WORDNET}"]),
         f"Accounts              {', '.join(ACCOUNTS)}; password of all: {PASSWORD}",
         "Press Ctrl-C to stop. The data is kept.",

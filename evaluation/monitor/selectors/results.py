@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from evaluation.core.people import agreement_figures
 from evaluation.core.people.figures import PersonFigures
@@ -113,6 +113,7 @@ class AgreementResult(AgreementSummary, agreement_figures.AgreementFigures):
     resamples: int
     by_label_count: list[LabelCountShare]
     annotators: list[AnnotatorShare]
+    questions: dict[str, Any]
 
 
 class CampaignFigures(TaskCounts, OwnFigures):

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from annotation.questions.kind import kinds
 from evaluation.core.arrays import BoolArray
 from evaluation.core.people import agreement
 from evaluation.core.people.agreement_figures import (
@@ -75,6 +76,11 @@ def compute_agreement(
             for row in agreement.agreement_by_label_count(opinions.counts)
         ],
         "annotators": _by_annotator(opinions),
+        "questions": {
+            name: own
+            for name, kind in kinds().items()
+            if (own := kind.agreement(benchmark)) is not None
+        },
     }
     progress(3, 3, "agreement")
     return AgreementReport.objects.create(

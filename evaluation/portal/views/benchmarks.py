@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.enums import CampaignKind, CampaignState, GoldUse
 from annotation.models import Campaign
 from annotation.policies import benchmarks_led_by, can_judge, can_lead
-from annotation.questions.kind import QuestionKind, Words, openings
+from annotation.questions.kind import QuestionKind, Words, kinds, openings
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.gold import gold_counts
 from annotation.selectors.guidelines import latest_guideline
@@ -287,6 +287,10 @@ def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
     if report is None or "alpha_interval_pairs" not in report.result:
         return {"agreement_rows": []}
     return {
+        "own_agreement": [
+            (kinds()[name].summary_template, own)
+            for name, own in report.result.get("questions", {}).items()
+        ],
         "agreement_rows": agreement_rows(report.result),
         "agreement_note": agreement_note(report.result),
     }
