@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Self
@@ -10,15 +11,17 @@ from typing import Annotated, Self
 import numpy as np
 
 from evaluation.core.arrays import FloatArray
+from evaluation.core.moments.kinds import NEEDS
+from evaluation.core.moments.scoring import MomentScores, score_moments
 from evaluation.core.pools.bounds import bound_scores
-from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure, parse_measure
-from evaluation.core.statistics.rank_stability import RankStability, rank_stability
+from evaluation.core.statistics.rank_stability import RankStability, SystemRank, rank_stability
 from evaluation.core.statistics.ties import rank_systems
 from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import hides_tau, resampled_by, tau_note
+from evaluation.lab.analyses.moments import truth_by
 from evaluation.lab.analyses.noise import (
     ALL_POSITIVES,
     DRAWS,
@@ -30,8 +33,11 @@ from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import Ends, Run, Score, Shown
 from evaluation.models import DRAFT, Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
+from hearth.shared.errors import InvalidInput
 from hearth.shared.progress import Progress
 from pooling.models import Benchmark
+from pooling.models import Run as StoredRun
+from pooling.moments.selectors import moment_lists, moment_runs
 
 # Maximum number of label sets; the newest are used.
 RELEASES_MAX = 12
@@ -208,14 +214,16 @@ def _releases(inputs: Inputs, options: Options) -> list[LabelSource]:
 
 
 def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
+    if _is_of_moments(options):
+        inputs = replace(inputs, runs=_runs_of_moments(inputs))
     releases = _releases(inputs, options)
     steps = len(releases) + 2
     names = [ORIGINAL]
-    values = [_values(inputs, inputs.original, options)]
+    values = [_values(inputs, None, options)]
     for number, release in enumerate(releases, start=1):
         progress(number, steps, "scoring by each label set")
         names.append(release.reference)
-        values.append(_values(inputs, inputs.judged_by(release), options))
+        values.append(_values(inputs, release, options))
     progress(steps - 1, steps, "ranking")
     moves = []
     for (before, old), (after, new) in pairwise(zip(names, values, strict=True)):
@@ -235,9 +243,41 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
     )
 
 
-def _values(inputs: Inputs, judged: Judged, options: Options) -> FloatArray:
-    """Return values of a measure, float64 [n_runs, n_queries]."""
+def _is_of_moments(options: Options) -> bool:
+    return parse_measure(options.measure).needs == NEEDS
+
+
+def _runs_of_moments(inputs: Inputs) -> list[StoredRun]:
+    """Return the selected runs that rank moments. Raises `InvalidInput` if there are none."""
+    found = moment_runs(inputs.runs)
+    if not found:
+        raise InvalidInput("The measure needs runs of moments, and no selected run ranks moments.")
+    return [run for run in inputs.runs if run.pk in found]
+
+
+def _values(inputs: Inputs, source: LabelSource | None, options: Options) -> FloatArray:
+    """Return values of a measure by some labels, float64 [n_runs, n_queries].
+
+    source: None for the original positives alone.
+    """
+    if _is_of_moments(options):
+        measure = parse_measure(options.measure)
+        found = [scores.values[measure] for scores in _moment_scores(inputs, source, measure)]
+        if np.isnan(found).any():
+            raise InvalidInput(f"{measure} is not defined for every caption of each run.")
+        return np.stack(found)
+    judged = inputs.original if source is None else inputs.judged_by(source)
     return np.stack(list(inputs.values(judged, options.measure).values()))
+
+
+def _moment_scores(
+    inputs: Inputs, source: LabelSource | None, *measures: Measure, bounds: bool = False
+) -> Iterator[MomentScores]:
+    truth = truth_by(inputs, source)
+    for run in inputs.runs:
+        lists = moment_lists(run)
+        if lists is not None:
+            yield score_moments(lists, truth, measures, bounds=bounds)
 
 
 def _stability(
@@ -260,9 +300,11 @@ def _release_rows(name: str, inputs: Inputs, values: FloatArray) -> list[Release
 
 def _board(inputs: Inputs, original: FloatArray, options: Options) -> list[BoardRow]:
     """Return one row per run, ordered by rank under the selected labels."""
-    labelled = _values(inputs, inputs.judged, options)
+    labelled = _values(inputs, inputs.label_set, options)
     ranks = _stability(original, labelled, inputs, options).ranks
     measure = parse_measure(options.measure)
+    if _is_of_moments(options):
+        return _board_of_moments(inputs, measure, ranks, original, labelled)
     noise = noise_of_labels(
         inputs, inputs.counted_originals, unit=options.unit, number=DRAWS, seed=options.seed
     )
@@ -295,6 +337,36 @@ def _board(inputs: Inputs, original: FloatArray, options: Options) -> list[Board
     return sorted(rows, key=lambda row: (row.rank, row.run))
 
 
+def _board_of_moments(
+    inputs: Inputs,
+    measure: Measure,
+    ranks: Sequence[SystemRank],
+    original: FloatArray,
+    labelled: FloatArray,
+) -> list[BoardRow]:
+    depth = measure.cutoff or 1
+    share = parse_measure(f"Judged@{depth}(of=moments)")
+    scores = _moment_scores(inputs, inputs.label_set, measure, share, bounds=True)
+    rows = [
+        BoardRow(
+            rank=rank.labelled,
+            run=run.name,
+            rank_interval=list(rank.labelled_interval),
+            original_rank=rank.original,
+            score=float(after.mean()),
+            original=float(before.mean()),
+            bounds=found.bounds(measure) or [None, None],
+            bounds_corrected=None,
+            judged_depth=depth,
+            judged=found.mean(share).value,
+        )
+        for run, rank, before, after, found in zip(
+            inputs.runs, ranks, original, labelled, scores, strict=True
+        )
+    ]
+    return sorted(rows, key=lambda row: (row.rank, row.run))
+
+
 LEADERBOARD = Analysis(
     name="leaderboard",
     title="Leaderboard",
@@ -318,6 +390,8 @@ LEADERBOARD = Analysis(
         "A run is complete if all ranks that the measure reads are judged. An estimate is what "
         "judging everything would give, with half the width of its 95 % interval, from captions "
         "that were drawn and judged. It has no influence on scores and ranks.",
+        "With a measure of moments, such as VCMR@1(tIoU>=0.5), only the runs that rank moments are "
+        "compared, by the spans of people of each label set.",
         f"If there are more than {RELEASES_MAX} label sets, the newest are used.",
     ),
 )

@@ -19,7 +19,7 @@ from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Tabled
 from evaluation.lab.analyses.rows import Ends, PointsInterval, Run, Shown
-from evaluation.models import LabelSet
+from evaluation.models import LabelSet, LabelSource
 from evaluation.release.selectors import label_set_judged
 from evaluation.spans.selectors import label_set_spans
 from hearth.shared.options import Option
@@ -194,13 +194,21 @@ def _rules(run: str, lists: RankedLists, truth: MomentTruth) -> Iterator[RuleRow
 
 def truth_of(inputs: Inputs) -> MomentTruth:
     """Return the original spans, and people's spans of the pairs that the labels call relevant."""
+    return truth_by(inputs, inputs.label_set)
+
+
+def truth_by(inputs: Inputs, source: LabelSource | None) -> MomentTruth:
+    """Return the same by other labels; None: the original spans alone.
+
+    A label set has the spans that were published with it. A draft has the current ones.
+    """
     home, _ = inputs.original.positives()
     truth = MomentTruth(inputs.benchmark.pair_space, home, original_spans(inputs.benchmark))
-    if inputs.label_set is None:
+    if source is None:
         return truth
-    judged = label_set_judged(inputs.label_set)
-    if isinstance(inputs.label_set, LabelSet):
-        people, _ = label_set_spans(inputs.label_set)
+    judged = label_set_judged(source)
+    if isinstance(source, LabelSet):
+        people, _ = label_set_spans(source)
     else:
         marked = people_spans(inputs.benchmark)
         people = Spans.of(marked.codes, marked.starts, marked.ends)

@@ -13,7 +13,10 @@ from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
+from pooling.models import OriginalPositive
+from pooling.moments.models import OriginalSpan
 from pooling.selectors.arrays import query_keys
+from pooling.services import import_run
 from tests.annotation.spans.world import make_pooled, mark_video, open_spans
 from tests.factories import add_judgments, make_annotator, make_user
 from tests.pooling.moments.test_storing import add_run, imported
@@ -135,3 +138,34 @@ def test_an_annotator_is_scored_against_the_others(tmp_path: Path) -> None:
     assert [people[name] for name in names] == [4, 0.5, 0.5, 0.5, pytest.approx(0.4)]
     # The spans of v0 are one with the medians 0 and 9.
     assert [run[name] for name in names] == [1, 1, 1, 1, 1]
+
+
+def test_the_leaderboard_ranks_runs_of_moments_by_each_label_set(tmp_path: Path) -> None:
+    """Run B finds the moment of v1, which only people marked."""
+    benchmark = make_pooled(tmp_path)
+    (key,) = query_keys(benchmark)
+    positive = OriginalPositive.objects.get()
+    OriginalSpan.objects.create(positive=positive, start=0, end=4)
+    head = "caption_id,video_id,start,end,score\n"
+    for name, line in [("A", f"{key},v0,0,4,1"), ("B", f"{key},v1,5,9,1")]:
+        path = tmp_path / f"{name}.csv"
+        path.write_text(f"{head}{line}\n")
+        import_run(benchmark=benchmark, path=path, system=name, by=OPERATOR)
+    campaign = open_spans(tmp_path, benchmark=benchmark)
+    mark_video(campaign, make_annotator("ann"), [(5, 9)], video="v1")
+    publish_label_set(benchmark=benchmark, by=OPERATOR, allow_pending=True)
+    chosen = {"measure": "VCMR@1(tIoU>=0.5)", "labels": "latest", "resamples": 100}
+    question = build_question(get_analysis("leaderboard"), benchmark, chosen)
+    result = analyse(question=question).result
+    names = ("run", "rank", "original_rank", "score", "original", "bounds", "judged")
+    assert [[row[name] for name in names] for row in result["board"]] == [
+        ["A", 1, 1, 1, 1, [1, 1], 1],
+        ["B", 1, 2, 1, 0, [1, 1], 1],
+    ]
+    scores = {(row["labels"], row["run"]): row["score"] for row in result["releases"]}
+    assert scores == {
+        ("original", "A"): 1,
+        ("original", "B"): 0,
+        ("1.0.0", "A"): 1,
+        ("1.0.0", "B"): 1,
+    }
