@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import Protocol
 
 import av
 import numpy as np
@@ -51,13 +52,34 @@ _Floats = NDArray[np.float32]
 _Frame = NDArray[np.uint8]
 
 
+class Figure(Protocol):
+    """A shape of a scene: its looks, and its placement at each time."""
+
+    @property
+    def form(self) -> shapes.Form: ...
+    @property
+    def colour(self) -> shapes.Colour: ...
+    def at(self, time: float) -> shapes.Placement: ...
+
+
+class Scene(Protocol):
+    """The content of a video. times: those of its frames."""
+
+    @property
+    def figures(self) -> Sequence[Figure]: ...
+    @property
+    def background(self) -> shapes.Background: ...
+    @property
+    def times(self) -> Sequence[float]: ...
+
+
 def frame_size() -> tuple[int, int]:
     """Return width and height of a frame in pixels."""
     return round(shapes.WIDTH * SCALE), round(shapes.HEIGHT * SCALE)
 
 
-def render_frame(scene: shapes.Scene, time: float) -> _Frame:
-    """Return the frame at `time` in [0, 1]: RGB, uint8 [height, width, 3]."""
+def render_frame(scene: Scene, time: float) -> _Frame:
+    """Return the frame at one of its times: RGB, uint8 [height, width, 3]."""
     width, height = frame_size()
     frame = np.empty((height, width, 3), dtype=np.uint8)
     frame[:] = _RGB[scene.background]
@@ -66,7 +88,7 @@ def render_frame(scene: shapes.Scene, time: float) -> _Frame:
     return frame
 
 
-def render_frames(scene: shapes.Scene) -> Iterator[_Frame]:
+def render_frames(scene: Scene) -> Iterator[_Frame]:
     """Return all frames in order, `FRAME_RATE` per second."""
     return (render_frame(scene, time) for time in scene.times)
 
@@ -78,6 +100,8 @@ def write_video(scene: shapes.Scene, target: Path) -> None:
 
 def write_frames(frames: Iterable[_Frame], target: Path) -> None:
     """Write frames as MP4: H.264, yuv420p, index first, `FRAME_RATE` per second."""
+def write_video(scene: Scene, target: Path) -> None:
+    """Write the scene as MP4 (H.264, yuv420p, index first) without sound."""
     part = target.with_name(f".{target.name}.part")
     try:
         _encode(frames, part)
@@ -87,7 +111,7 @@ def write_frames(frames: Iterable[_Frame], target: Path) -> None:
 
 
 def render_all(
-    scenes: Sequence[shapes.Scene],
+    scenes: Sequence[Scene],
     targets: Sequence[Path],
     progress: Callable[[int, int], None] | None = None,
     *,
@@ -110,6 +134,7 @@ def render_all(
 
 
 def _encode(frames: Iterable[_Frame], path: Path) -> None:
+def _encode(scene: Scene, path: Path) -> None:
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
         # With one thread per encoder, the bytes do not depend on the number of processors.
         options = {"preset": "veryfast", "crf": "24", "threads": "1", "tune": "animation"}
@@ -122,7 +147,7 @@ def _encode(frames: Iterable[_Frame], path: Path) -> None:
         container.mux(stream.encode(None))
 
 
-def _draw(frame: _Frame, figure: shapes.Figure, place: shapes.Placement) -> None:
+def _draw(frame: _Frame, figure: Figure, place: shapes.Placement) -> None:
     """Draw the figure into the frame. Only pixels near it change."""
     reach = place.radius + 2
     rows = _span(place.y, reach, frame.shape[0])

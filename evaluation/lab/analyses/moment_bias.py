@@ -160,7 +160,7 @@ def _prior(truth: MomentTruth, captions: _Captions) -> RankedLists:
     starts, ends = np.zeros((2, *shape), np.float32)
     starts[captions.numbers] = captions.seconds[:, None] * windows[:, 0]
     ends[captions.numbers] = captions.seconds[:, None] * windows[:, 1]
-    scores = np.tile(np.arange(len(windows), 0, -1, np.float32), (len(items), 1))
+    scores = np.tile(np.arange(len(windows), 0, -1).astype(np.float32), (len(items), 1))
     return RankedLists.of(items, truth.space.n_videos, starts=starts, ends=ends, scores=scores)
 
 
