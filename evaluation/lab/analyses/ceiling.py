@@ -116,7 +116,7 @@ def _answers(benchmark: Benchmark) -> tuple[Answers, float]:
     columns = (found.codes, found.annotators, found.starts, found.ends)
     for code, annotator, start, end in zip(*(c.tolist() for c in columns), strict=True):
         answers[code][annotator].append(Span(start, end))
-    campaigns = Campaign.objects.filter(benchmark=benchmark, question="spans")
+    campaigns = Campaign.objects.filter(pk__in=np.unique(found.campaigns).tolist())
     tolerances = [own["tolerance"] for own in campaigns.values_list("options", flat=True)]
     several = {code: dict(spans) for code, spans in answers.items() if len(spans) > 1}
     return several, min(tolerances, default=TOLERANCE)

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from annotation.questions.spans.gold import add_gold_spans
+from annotation.services import open_training
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
+from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
@@ -17,8 +20,8 @@ from pooling.models import OriginalPositive
 from pooling.moments.models import OriginalSpan
 from pooling.selectors.arrays import query_keys
 from pooling.services import import_run
-from tests.annotation.spans.world import make_pooled, mark_video, open_spans
-from tests.factories import add_judgments, make_annotator, make_user
+from tests.annotation.spans.world import make_pooled, mark, mark_video, open_spans
+from tests.factories import add_judgments, claim, make_annotator, make_user
 from tests.pooling.moments.test_storing import add_run, imported
 
 pytestmark = pytest.mark.django_db
@@ -128,6 +131,8 @@ def test_an_annotator_is_scored_against_the_others(tmp_path: Path) -> None:
         mark_video(campaign, ann, [one], video=video)
         mark_video(campaign, ben, [other], video=video)
     mark_video(campaign, ann, [(0, 1)], video="v2")
+    add_gold_spans(benchmark=benchmark, caption="c0", video="v2", spans=[(1, 2)], by=OPERATOR)
+    open_training(benchmark=benchmark, by=OPERATOR, question="spans")
     (key,) = query_keys(benchmark)
     lines = ["caption_id,video_id,start,end,score", f"{key},v0,0,9,2", f"{key},v2,0,9,1"]
     add_run(tmp_path, benchmark, "\n".join(lines) + "\n")
@@ -136,36 +141,44 @@ def test_an_annotator_is_scored_against_the_others(tmp_path: Path) -> None:
     people, run = result["rows"]
     names = ("lists", "low", "middle", "high", "overlap")
     assert [people[name] for name in names] == [4, 0.5, 0.5, 0.5, pytest.approx(0.4)]
+    times = compute_agreement(benchmark=benchmark, by=OPERATOR).result["questions"]["spans"]
+    assert (times["pairs"], times["people"]) == (2, [])
+    assert times["figures"][0]["value"] == pytest.approx(0.4)
     # The spans of v0 are one with the medians 0 and 9.
     assert [run[name] for name in names] == [1, 1, 1, 1, 1]
 
 
 def test_the_leaderboard_ranks_runs_of_moments_by_each_label_set(tmp_path: Path) -> None:
     """Run B finds the moment of v1, which only people marked."""
-    benchmark = make_pooled(tmp_path)
-    (key,) = query_keys(benchmark)
-    positive = OriginalPositive.objects.get()
-    OriginalSpan.objects.create(positive=positive, start=0, end=4)
+    benchmark = make_pooled(tmp_path, captions=2)
+    key, other = query_keys(benchmark)
+    for positive in OriginalPositive.objects.all():
+        OriginalSpan.objects.create(positive=positive, start=0, end=4)
     head = "caption_id,video_id,start,end,score\n"
     for name, line in [("A", f"{key},v0,0,4,1"), ("B", f"{key},v1,5,9,1")]:
         path = tmp_path / f"{name}.csv"
-        path.write_text(f"{head}{line}\n")
+        path.write_text(f"{head}{line}\n{other},v2,0,1,1\n")
         import_run(benchmark=benchmark, path=path, system=name, by=OPERATOR)
     campaign = open_spans(tmp_path, benchmark=benchmark)
-    mark_video(campaign, make_annotator("ann"), [(5, 9)], video="v1")
+    (held,) = (
+        one
+        for one in claim(campaign, make_annotator("ann"))
+        if (one.task.query.key, one.task.video and one.task.video.key) == (key, "v1")
+    )
+    mark(held, [(5, 9)])
     publish_label_set(benchmark=benchmark, by=OPERATOR, allow_pending=True)
     chosen = {"measure": "VCMR@1(tIoU>=0.5)", "labels": "latest", "resamples": 100}
     question = build_question(get_analysis("leaderboard"), benchmark, chosen)
     result = analyse(question=question).result
     names = ("run", "rank", "original_rank", "score", "original", "bounds", "judged")
     assert [[row[name] for name in names] for row in result["board"]] == [
-        ["A", 1, 1, 1, 1, [1, 1], 1],
-        ["B", 1, 2, 1, 0, [1, 1], 1],
+        ["A", 1, 1, 0.5, 0.5, [0.5, 1], 0.5],
+        ["B", 1, 2, 0.5, 0, [0.5, 1], 0.5],
     ]
     scores = {(row["labels"], row["run"]): row["score"] for row in result["releases"]}
     assert scores == {
-        ("original", "A"): 1,
+        ("original", "A"): 0.5,
         ("original", "B"): 0,
-        ("1.0.0", "A"): 1,
-        ("1.0.0", "B"): 1,
+        ("1.0.0", "A"): 0.5,
+        ("1.0.0", "B"): 0.5,
     }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ from pooling import services
 from pooling.models import Benchmark, Run, RunUpload
 from tests import factories
 from tests.accounts.world import make_member
+from tests.pooling.moments.files import TVR, tvr_run
+from tests.pooling.moments.test_storing import add_run, imported
 from tests.replay import replayed
 from tests.test_api import API, FOR_VISITORS, OPERATIONS
 from tests.test_pages import HOSTILE, TABLE, campaign, places, visit  # noqa: F401
@@ -510,3 +513,20 @@ def test_texts_of_uploaders_and_leads_are_escaped(benchmark: Benchmark, client: 
     client.force_login(olga)
     for path in ("/public/tiny/", "/uploads/", "/public/tiny/runs/new/"):
         assert "<script>alert" not in client.get(path).content.decode()
+
+
+def test_the_leaderboard_of_runs_of_moments_has_their_measures(
+    client: Client, db: None, tmp_path: Path
+) -> None:
+    benchmark = imported(tmp_path, TVR)
+    moments = {7: [[501, 16.48, 33.87, 8]], 8: [[501, 0, 4, 1]]}
+    add_run(tmp_path, benchmark, tvr_run(VCMR=moments))
+    factories.add_judgments(tmp_path, benchmark, [("7", "v2", "a", 0)])
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
+    change_page(benchmark)
+    page = client.get("/public/made/").content.decode()
+    heads = re.findall(r"<th scope=\"col\"[^>]*>\s*(?:<[^>]*>)?([^<]*)", page)
+    assert "VCMR@1(tIoU&gt;=0.5)" in " ".join(heads)
+    assert "C@1" not in " ".join(heads)
+    assert "50.0 → 50.0" in page

@@ -6,12 +6,14 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
 from django.core.files.base import ContentFile
+from django.test import Client
 from pyarrow import parquet
 
 from evaluation.models import label_set_storage
@@ -21,9 +23,12 @@ from evaluation.release.services import publish_label_set
 from evaluation.spans.models import LabelSetSpans
 from evaluation.spans.selectors import content_of, label_set_spans, stored_spans
 from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
+from pooling.models import OriginalPositive
+from pooling.moments.models import OriginalSpan
 from pooling.selectors.arrays import query_keys
 from tests.annotation.spans.world import make_pooled, mark_video, open_spans
-from tests.factories import add_judgments, make_annotator, make_benchmark
+from tests.factories import add_judgments, make_annotator, make_benchmark, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -82,6 +87,31 @@ def test_the_spans_are_in_the_release_and_in_parquet(tmp_path: Path) -> None:
         "sc:Float",
         "sc:Integer",
     ]
+
+
+def test_spans_are_on_the_pages_of_the_caption_and_of_the_pair(
+    tmp_path: Path, client: Client
+) -> None:
+    benchmark = make_pooled(tmp_path)
+    OriginalSpan.objects.create(positive=OriginalPositive.objects.get(), start=0.5, end=3)
+    campaign = open_spans(tmp_path, benchmark=benchmark)
+    judgment = mark_video(campaign, make_annotator("ann"), [[4, 6.5]])
+    mark_video(campaign, make_annotator("ben"), [[1, 2]], video="v1")
+    publish_label_set(benchmark=benchmark, by=OPERATOR, allow_pending=True)
+    mark_video(campaign, make_annotator("cem"), [[7, 8]], video="v2")
+    client.force_login(make_user("lea", Role.LEAD))
+    (key,) = query_keys(benchmark)
+
+    def shown(address: str) -> list[str]:
+        page = client.get(address).content.decode()
+        return re.findall(r"([\d.]+ to [\d.]+)</span>( \(by \d\))?", page)
+
+    caption = f"/benchmarks/tiny/caption/?id={key}"
+    published = [("0.50 to 3", ""), ("4 to 6.50", " (by 1)"), ("1 to 2", " (by 1)")]
+    assert shown(caption) == published
+    # The original positives are no label set, so that the current spans are shown.
+    assert shown(f"{caption}&labels=original") == [*published, ("7 to 8", " (by 1)")]
+    assert shown(f"/campaigns/{campaign.pk}/desk/pairs/{judgment.task_id}/") == published[:2]
 
 
 def test_a_label_set_without_spans_has_one_file(tmp_path: Path) -> None:
