@@ -260,7 +260,7 @@ MOMENT_BIAS = Analysis(
         "every caption. It is computed from the moments by which it is scored, so it is a little "
         "too high. Moments in the right video count. R@1 and mIoU are those of VSLNet, by the "
         "selected labels. Groups are those of the first original moment of each caption. Videos of "
-        "unknown length are left out. Intervals resample videos. Otani et al. (2020) compare systems "
-        "with such priors.",
+        "unknown length are left out. Intervals resample videos. Otani et al. (2020) compare "
+        "systems with such priors.",
     ),
 )
