@@ -149,13 +149,13 @@ def test_an_annotator_is_scored_against_the_others(tmp_path: Path) -> None:
 
 
 def test_the_leaderboard_ranks_runs_of_moments_by_each_label_set(tmp_path: Path) -> None:
-    """Run B finds the moment of v1, which only people marked."""
+    """Run Y finds the moment of v1, which only people marked."""
     benchmark = make_pooled(tmp_path, captions=2)
     key, other = query_keys(benchmark)
     for positive in OriginalPositive.objects.all():
         OriginalSpan.objects.create(positive=positive, start=0, end=4)
     head = "caption_id,video_id,start,end,score\n"
-    for name, line in [("A", f"{key},v0,0,4,1"), ("B", f"{key},v1,5,9,1")]:
+    for name, line in [("X", f"{key},v0,0,4,1"), ("Y", f"{key},v1,5,9,1")]:
         path = tmp_path / f"{name}.csv"
         path.write_text(f"{head}{line}\n{other},v2,0,1,1\n")
         import_run(benchmark=benchmark, path=path, system=name, by=OPERATOR)
@@ -172,13 +172,13 @@ def test_the_leaderboard_ranks_runs_of_moments_by_each_label_set(tmp_path: Path)
     result = analyse(question=question).result
     names = ("run", "rank", "original_rank", "score", "original", "bounds", "judged")
     assert [[row[name] for name in names] for row in result["board"]] == [
-        ["A", 1, 1, 0.5, 0.5, [0.5, 1], 0.5],
-        ["B", 1, 2, 0.5, 0, [0.5, 1], 0.5],
+        ["X", 1, 1, 0.5, 0.5, [0.5, 1], 0.5],
+        ["Y", 1, 2, 0.5, 0, [0.5, 1], 0.5],
     ]
     scores = {(row["labels"], row["run"]): row["score"] for row in result["releases"]}
     assert scores == {
-        ("original", "A"): 0.5,
-        ("original", "B"): 0,
-        ("1.0.0", "A"): 0.5,
-        ("1.0.0", "B"): 0.5,
+        ("original", "X"): 0.5,
+        ("original", "Y"): 0,
+        ("1.0.0", "X"): 0.5,
+        ("1.0.0", "Y"): 0.5,
     }
