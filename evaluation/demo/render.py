@@ -93,15 +93,13 @@ def render_frames(scene: Scene) -> Iterator[_Frame]:
     return (render_frame(scene, time) for time in scene.times)
 
 
-def write_video(scene: shapes.Scene, target: Path) -> None:
-    """Write the scene as MP4, three seconds without sound."""
+def write_video(scene: Scene, target: Path) -> None:
+    """Write the scene as MP4 without sound."""
     write_frames(render_frames(scene), target)
 
 
 def write_frames(frames: Iterable[_Frame], target: Path) -> None:
     """Write frames as MP4: H.264, yuv420p, index first, `FRAME_RATE` per second."""
-def write_video(scene: Scene, target: Path) -> None:
-    """Write the scene as MP4 (H.264, yuv420p, index first) without sound."""
     part = target.with_name(f".{target.name}.part")
     try:
         _encode(frames, part)
@@ -134,7 +132,6 @@ def render_all(
 
 
 def _encode(frames: Iterable[_Frame], path: Path) -> None:
-def _encode(scene: Scene, path: Path) -> None:
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
         # With one thread per encoder, the bytes do not depend on the number of processors.
         options = {"preset": "veryfast", "crf": "24", "threads": "1", "tune": "animation"}

@@ -27,14 +27,13 @@ from annotation.services import (
     write_guideline,
 )
 from evaluation.demo.annotators import make_annotators
-from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
+from evaluation.demo.benchmark import DEFAULT_SEED, DemoBenchmark, make_benchmark
 from evaluation.demo.estimates import (
     add_machine_judge,
     estimate_lines,
     estimate_system,
     estimated,
 )
-from evaluation.demo.benchmark import DEFAULT_SEED, DemoBenchmark, make_benchmark
 from evaluation.demo.files import write_benchmark, write_gold
 from evaluation.demo.gold import choose_gold
 from evaluation.demo.guideline import GUIDELINE, make_examples
@@ -410,8 +409,8 @@ def table(result: dict[str, Any]) -> list[str]:
         )
         lines.append(f"{name:14}{cells}")
     noise, proxies = noise_lines(result["noise"], COLUMNS), proxy_lines(result["proxies"])
-    return [*lines, "", *noise, "", *proxies, "", *estimate_lines(result["estimate"]), ""]
-    return [*lines, "", *noise, "", *proxies, "", *moment_lines(result["moments"]), ""]
+    estimate, moments = estimate_lines(result["estimate"]), moment_lines(result["moments"])
+    return [*lines, "", *noise, "", *proxies, "", *estimate, "", *moments, ""]
 
 
 def addresses(root: str, campaign: Campaign) -> list[str]:
