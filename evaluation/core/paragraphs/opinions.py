@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.core.arrays import IntArray
-from evaluation.core.paragraphs.outcomes import SHARE, Outcome, paragraph_outcomes
+from evaluation.core.paragraphs.outcomes import SHARE, paragraph_outcomes
 from evaluation.core.people.agreement_figures import Opinions
 
 
 def paragraph_opinions(
     opinions: Opinions, groups: IntArray, sentences: IntArray, share: float = SHARE
 ) -> Opinions:
-    """Return the label of each annotator for each paragraph on a video that theirs settle.
+    """Return the label of each annotator for each paragraph on a video that they judged completely.
+
+    Labels of some of its sentences are left out, even if they settle it: most of them can settle it
+    only as not relevant, which would bias the agreement.
 
     opinions: the labels of the sentences, above 0 for relevant. groups: int64 [n_labels], the
     number of the paragraph and the video of each label. sentences: int64 [n_labels], the number of
@@ -29,4 +32,4 @@ def paragraph_opinions(
     )
     outcomes = paragraph_outcomes(sentences[first], found, rejected, share)
     every = Opinions(pairs, annotators, outcomes, planned == found + rejected)
-    return every.only(outcomes != Outcome.PENDING)
+    return every.only(found + rejected == sentences[first])
