@@ -143,8 +143,8 @@ PARAGRAPH_AGREEMENT = Analysis(
     notes=(
         "Labels of sentences are compared as relevant or not relevant. The label of an annotator "
         "for a paragraph on a video follows from the annotator’s own labels of its sentences, by "
-        "the needed share of the sentences. It is left out unless the annotator judged all of them: "
-        "some of them can mostly settle a paragraph only as not relevant. The interval resamples "
-        "pairs.",
+        "the needed share of the sentences. It is left out unless the annotator judged all of "
+        "them: some of them can mostly settle a paragraph only as not relevant. The interval "
+        "resamples pairs.",
     ),
 )
