@@ -79,7 +79,6 @@ def test_demo_is_built_once_and_labels_change_the_leaderboard(home: Path) -> Non
         "labels": [
             ("label", "live", first["judgments"] + first["estimate"]["labels"]),
             ("order", "live", 60),
-            ("spans", "live", first["moments"]["judgments"]),
         ],
         "pictures": [(0, 1), (1, 0)],
     }
