@@ -59,7 +59,7 @@ from annotation.services.members import (
 )
 from annotation.services.opening import open_campaign
 from annotation.services.people import delete_personal_texts, free_leases_beyond_rights
-from annotation.services.policy import CampaignOptions, Policy
+from annotation.services.policy import OFTEN_TWICE, CampaignOptions, Policy
 from annotation.services.preferences import reset_keys, set_keys, set_preferences
 from annotation.services.studies import open_study
 from annotation.services.training import comment_on_judgment, mark_comments_read, open_training

@@ -270,6 +270,10 @@ def check_share(field: str, noun: str, share: float) -> None:
         raise PolicyFault(field, f"The {noun} must lie between 0 and 1, not {share}.")
 
 
+# For campaigns with few pairs, whose agreement could otherwise not be measured.
+OFTEN_TWICE = Policy(double_share=0.5)
+
+
 def _questions() -> list[tuple[str, str]]:
     return [(kind.name, kind.asks) for kind in kinds().values() if kind.asks]
 

@@ -81,7 +81,7 @@ def build_moments(seed: int, folder: Path, progress: Progress) -> None:
     campaign = campaign or services.open_campaign(
         benchmark=benchmark,
         by=OPERATOR,
-        policy=services.Policy(double_share=0.5),
+        policy=services.OFTEN_TWICE,
         seed=seed,
         name="Changing shapes, where",
         question="spans",

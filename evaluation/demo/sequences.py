@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.selectors.campaigns import campaigns_of
-from annotation.services import Policy, open_campaign
+from annotation.services import OFTEN_TWICE, open_campaign
 from evaluation.demo.annotators import SimulatedAnnotator
 from evaluation.demo.files import write_trec
 from evaluation.demo.people import judge_pairs
@@ -246,7 +246,7 @@ def _judge(sentences: Benchmark, people: Sequence[SimulatedAnnotator], progress:
     campaign = campaigns_of(sentences).first() or open_campaign(
         benchmark=sentences,
         by=OPERATOR,
-        policy=Policy(double_share=0.5),
+        policy=OFTEN_TWICE,
         seed=2,
         name="Moving sequences, round 1",
     )
