@@ -59,7 +59,7 @@ def judgments_imported(job: Job, made: dict[str, Any]) -> Outcome:
 def judgments_planned(job: Job, made: dict[str, Any]) -> Outcome:
     if "refused" in made:
         return Outcome(
-            text=f"The columns of this table are not clear: {made['refused']}",
+            text="The columns of this table must be selected. Nothing is stored yet.",
             url=reverse("judgments-plan", args=[job.benchmark_key, job.pk]),
             link="Select the columns",
         )

@@ -33,6 +33,8 @@ NO_TIME = -1
 EARLIEST = datetime.datetime(1990, 1, 1, tzinfo=datetime.UTC)
 
 _WORDS = {"irrelevant": 0, "relevant": 1}
+# Labels of the graded scale that the other scale does not have.
+_OTHER_GRADES = ("2", "3", "2.0", "3.0")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,7 +292,10 @@ class JudgmentRows:
         """Refuse an invalid row. Raises `InvalidInput` with the reason."""
         self.check_keys(line, query_key, video_key)
         allowed = ", ".join(text for text in self.label_values if "." not in text)
-        self.stop(line, f"the label must be one of {allowed}, not {shown(label_text)}")
+        reason = f"the label must be one of {allowed}, not {shown(label_text)}"
+        if label_text in _OTHER_GRADES and label_text not in self.label_values:
+            reason += "; the scale “Graded relevance” has labels from 0 to 3"
+        self.stop(line, reason)
 
     def finish(self, *, may_repeat: bool = False) -> JudgmentsFile:
         """Return the judgments. may_repeat: an annotator may judge a pair several times."""

@@ -92,7 +92,8 @@ def test_judgments_keep_their_order_and_annotators_are_sorted(
         *[
             (
                 f"q0,v0,a,{label}",
-                f"the label must be one of 0, 1, irrelevant, relevant, not {label!r}",
+                f"the label must be one of 0, 1, irrelevant, relevant, not {label!r}"
+                + ("; the scale “Graded relevance” has labels from 0 to 3" if label == "2" else ""),
             )
             for label in ("2", "", " 1", "1.5", "١", "yes", "-1", "RELEVANT")
         ],

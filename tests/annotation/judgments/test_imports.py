@@ -215,7 +215,11 @@ def test_a_graded_scale_accepts_its_labels(benchmark: Benchmark, tmp_path: Path)
         (("c0", "v9", "a", 1), "unknown video 'v9'"),
         (("c9", "v0", "a", 1), "unknown caption 'c9'"),
         (("c0", "v0", "", 1), "the annotator is empty"),
-        (("c0", "v0", "a", 2), "the label must be one of 0, 1, irrelevant, relevant, not '2'"),
+        (
+            ("c0", "v0", "a", 2),
+            "the label must be one of 0, 1, irrelevant, relevant, not '2'; the scale “Graded "
+            "relevance” has labels from 0 to 3",
+        ),
         (("c0", "v0", "Zoë", 0), "annotator 'Zoë' already judged this pair in line 6"),
     ],
 )
