@@ -57,7 +57,7 @@ class Endpoint:
     @classmethod
     def configured(cls) -> Endpoint:
         """Return the endpoint of the settings. Raises `InvalidInput` if there is none."""
-        if not (settings.PHRASING_ENDPOINT and settings.PHRASING_MODEL):
+        if not configured_model():
             raise InvalidInput(MISSING)
         return cls(
             settings.PHRASING_ENDPOINT,
@@ -93,6 +93,11 @@ class Endpoint:
             reason = answer.text if answer.status is None else f"HTTP {answer.status}"
             return Asked([], reason)
         return _read(answer.text, caption, count)
+
+
+def configured_model() -> str:
+    """Return the name of the model, or an empty text if no endpoint is configured."""
+    return settings.PHRASING_MODEL if settings.PHRASING_ENDPOINT else ""
 
 
 def instructions(count: int) -> str:

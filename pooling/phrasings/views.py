@@ -15,6 +15,7 @@ from pooling import policies
 from pooling.core.readers.runs import RUNS
 from pooling.models import Benchmark
 from pooling.phrasings.core.readers import PHRASINGS
+from pooling.phrasings.endpoint import configured_model, instructions
 from pooling.phrasings.forms import (
     ExpandForm,
     FuseForm,
@@ -25,6 +26,7 @@ from pooling.phrasings.forms import (
 )
 from pooling.phrasings.models import PhrasingSet
 from pooling.phrasings.selectors import phrasing_counts
+from pooling.phrasings.services.expanding import DEFAULT_COUNT
 
 
 def _benchmark_to_change(request: HttpRequest, key: str) -> Benchmark:
@@ -88,7 +90,12 @@ def phrasings_expand(request: HttpRequest, key: str) -> HttpResponse:
             params={"benchmark": key, **form.values()},
             benchmark_key=key,
         )
-    context = {"benchmark": benchmark, "form": form}
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "model": configured_model(),
+        "instructions": instructions(DEFAULT_COUNT),
+    }
     return render(request, "pooling/phrasings/expand.html", context, status=form_status(request))
 
 

@@ -24,7 +24,7 @@ from pooling.phrasings.core.selection import (
     select,
     vectors_of_groups,
 )
-from pooling.phrasings.endpoint import Endpoint, hash_of_prompt
+from pooling.phrasings.endpoint import MISSING, Endpoint, configured_model, hash_of_prompt
 from pooling.phrasings.enums import Origin
 from pooling.phrasings.services.asking import ask_model, forget_answers
 from pooling.phrasings.services.phrasings import AddedPhrasings, NewPhrasing, store_phrasings
@@ -38,6 +38,7 @@ class Expander(StrEnum):
     MODEL = "model"
 
 
+DEFAULT_COUNT = 4
 OF_SELECTION = Group("Selection", is_folded=True)
 VECTORS_OF_NEW = {kind: kind.label for kind in VectorKind if kind is not VectorKind.UPLOADED}
 UPPER_BOUND = (
@@ -75,7 +76,7 @@ class ExpandOptions:
             suggested=Expander.LEXICON,
         ),
     ]
-    count: Annotated[int, Option("Maximum phrasings per caption", low=1, high=20)] = 4
+    count: Annotated[int, Option("Maximum phrasings per caption", low=1, high=20)] = DEFAULT_COUNT
     candidates: Annotated[
         int | None, Option("Candidates per caption", low=2, high=100, group=OF_SELECTION)
     ] = None
@@ -90,6 +91,8 @@ class ExpandOptions:
     seed: Annotated[int, Option("Seed", low=0, high=2**31 - 1)] = 0
 
     def check(self) -> None:
+        if self.method is Expander.MODEL and not configured_model():
+            raise OptionFault("method", MISSING)
         if self.vectors is VectorKind.UPLOADED:
             raise OptionFault("vectors", "New texts have no uploaded embeddings.")
         if self.candidates is not None and self.candidates < self.count:
