@@ -189,7 +189,10 @@ class ExampleRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(results.WithIntervals):
-    """rule: the rule of the headline. upper_bound: whether phrasings are of the right video."""
+    """rule: the rule of the headline. upper_bound: whether phrasings are of the right video.
+
+    wordings: how robust each run is to the wording. changed: captions that gain or lose.
+    """
 
     rule: str
     upper_bound: bool
@@ -213,10 +216,8 @@ class Result(results.WithIntervals):
             is_optional=True,
         ),
     ]
-    spread: Annotated[list[SpreadRow], Tabled("spread", "Robustness to the wording, C@1")]
-    examples: Annotated[
-        list[ExampleRow], Tabled("examples", "Captions that change by {rule}", is_optional=True)
-    ]
+    wordings: list[SpreadRow]
+    changed: list[ExampleRow]
 
     @property
     def corrected(
@@ -247,6 +248,20 @@ class Result(results.WithIntervals):
         ),
     ]:
         return self.counts if self.labels else []
+
+    @property
+    def spread(
+        self,
+    ) -> Annotated[list[SpreadRow], Tabled("spread", "Robustness to the wording, C@1")]:
+        return self.wordings
+
+    @property
+    def examples(
+        self,
+    ) -> Annotated[
+        list[ExampleRow], Tabled("examples", "Captions that change by {rule}", is_optional=True)
+    ]:
+        return self.changed
 
     def findings(self) -> list[str]:
         return [self._finding(row) for row in self.rules if row.rule == self.rule and row.phrasings]
@@ -478,8 +493,8 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
         labels=inputs.label_set is not None,
         rules=[row() for row in rules],
         counts=[row() for row in counts],
-        spread=[row for phrased in runs for row in _spread(phrased)],
-        examples=[row for phrased in runs for row in _examples(phrased)],
+        wordings=[row for phrased in runs for row in _spread(phrased)],
+        changed=[row for phrased in runs for row in _examples(phrased)],
     )
 
 

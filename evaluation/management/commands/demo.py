@@ -104,6 +104,7 @@ POLICY = Policy(
 )
 # The ordering study: the number of its videos, and of the people who order each.
 STUDY_VIDEOS, STUDY_PEOPLE = 20, 3
+ASKED = 12  # phrasings that visitors are asked about
 JOB_SECONDS = 120
 WITHOUT_WORDNET = "PoS instead of SYN, because WordNet is not installed"
 COLUMNS = ("C@1", "C@5", "C@10", "AP")
@@ -240,6 +241,7 @@ def build(progress: Progress) -> None:
     order(demo, benchmark)
     progress(0, None, "adding phrasings")
     add_phrasings(demo, benchmark, folder)
+    ask_about_phrasings(benchmark)
     add_sequences(folder / "sequences", make_annotators(demo), progress)
     build_moments(demo.seed, folder / "moments", progress)
 
@@ -290,6 +292,18 @@ def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
     judge_pairs(campaign, all_annotators, up_to=goal // 2, progress=progress)
     withdraw_careless(campaign, people)
     judge_pairs(campaign, people, up_to=goal, progress=progress)
+
+
+def ask_about_phrasings(benchmark: Benchmark) -> None:
+    """Open a campaign in which visitors can judge whether phrasings say the same."""
+    if not benchmark.campaigns.filter(question="faithfulness").exists():
+        call_command(
+            "open_faithfulness",
+            benchmark.key,
+            phrasings=ASKED,
+            name="Same meaning",
+            stdout=io.StringIO(),
+        )
 
 
 def order(demo: DemoBenchmark, benchmark: Benchmark) -> None:

@@ -74,9 +74,9 @@ def test_the_gain_by_originals_and_by_people(benchmark: Benchmark) -> None:
         "Plurality vote changes C@1 of sys by + 25.0 points by the original positives and by "
         "+ 0.0 points by people. The difference of the two gains is + 25.0 points (95 % interval "
     )
-    changed = [(row["change"], row["caption_id"], row["after"]) for row in found["examples"]]
+    changed = [(row["change"], row["caption_id"], row["after"]) for row in found["changed"]]
     assert changed == [("gains", "c0", "v0"), ("loses", "c2", "v0")]
-    spread = found["spread"][0]
+    spread = found["wordings"][0]
     assert (spread["alone"], spread["best"], spread["worst"]) == (0.5, 0.75, 0.5)
     assert spread["changed"] == 0.75
     # A caption costs four similarities for each of its lists; c3 has a single one.
