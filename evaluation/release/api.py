@@ -16,7 +16,8 @@ from rest_framework.response import Response
 from evaluation.models import Draft, LabelSet
 from evaluation.release import services
 from evaluation.release.exports import FORMATS, file_stem
-from evaluation.release.exports.training import SUFFIX, TrainingMoments, training_rows
+from evaluation.release.exports.training import TrainingMoments, training_rows
+from evaluation.release.exports.training import file_name as training_file_name
 from evaluation.release.selectors import (
     ConfirmOptions,
     benchmark_outcomes,
@@ -259,6 +260,6 @@ class TrainingMomentsFile(OfBenchmark):
         pairs = found.select_related("proxy__benchmark").first()
         if pairs is None:
             raise NotFound("There are no such relevant pairs.")
-        headers = {"Content-Disposition": attachment(f"{key}-{pairs.proxy.name}{SUFFIX}")}
+        headers = {"Content-Disposition": attachment(training_file_name(pairs))}
         rows = training_rows(pairs, options)
         return StreamingHttpResponse(rows, content_type=CSV, headers=headers)

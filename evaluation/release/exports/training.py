@@ -7,6 +7,7 @@ their label decides the level, and their spans are the moments of a relevant pai
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,7 +29,6 @@ from pooling.relevant_pairs.models import RelevantPairs
 from pooling.relevant_pairs.selectors import LoadedPairs, load_pairs
 from pooling.selectors.arrays import original_positives, query_keys, video_keys
 
-SUFFIX: Final = "-training.csv"
 COLUMNS: Final = ("caption_id", "video_id", "start", "end", "level", "confidence", "source")
 _QUERIES: Final = 200
 # A drawn moment can belong to a positive or a candidate, so more are drawn than needed.
@@ -39,8 +39,8 @@ _DRAWS: Final = 4
 class TrainingMoments:
     """The options of moments for training.
 
-    labels: `latest`, a version number, or `original` for no labels of people; by default, the
-        newest label set if there is one.
+    labels: A version number, latest, or original for no labels of people; by default, the newest
+        label set if there is one.
     threshold: The lowest similarity of a candidate; by default, that of the pairs.
     negatives: The number of drawn moments of other videos.
     """
@@ -79,6 +79,11 @@ class Moment(NamedTuple):
 
 
 Row = tuple[Moment, Level, float, Source]
+
+
+def file_name(pairs: RelevantPairs) -> str:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", pairs.proxy.name).strip("-.")
+    return f"{pairs.proxy.benchmark.key}-{name}-training.csv"
 
 
 def training_rows(pairs: RelevantPairs, options: TrainingMoments) -> Iterator[str]:

@@ -82,4 +82,5 @@ def test_each_moment_has_its_level_and_people_decide_it(
     assert "Download the moments" in page.content.decode()
     for address in ("/benchmarks/light", "/api/v1/benchmarks/light"):
         sent = client.get(f"{address}/relevant-pairs/{pairs.pk}/training/?negatives=0")
+        assert "light-vp-0.7-training.csv" in sent["Content-Disposition"]
         assert b"".join(sent.streaming_content).decode().splitlines() == expected  # type: ignore[attr-defined]
