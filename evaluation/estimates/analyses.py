@@ -54,7 +54,7 @@ class Options(options.Options):
 
 @dataclass(frozen=True, slots=True)
 class CompleteRow:
-    """A score whose ranks are all judged."""
+    """A score that no unjudged pair can change."""
 
     run: Run
     measure: MeasureName
@@ -125,7 +125,9 @@ class Result(results.Result):
     confidence: float
     complete: Annotated[
         list[CompleteRow],
-        Tabled("complete", "Complete scores", "All ranks are judged.", is_optional=True),
+        Tabled(
+            "complete", "Complete scores", "No unjudged pair can change them.", is_optional=True
+        ),
     ]
     estimated: Annotated[
         list[EstimatedRow],
@@ -205,8 +207,9 @@ def _add(
     share = Measure("Judged", max(1, measure.reads(lists.depth)))
     found = bound_scores(lists, inputs.judged, [measure, share])
     score, judged = found.lower.mean(measure).value, found.known.mean(share).value
+    is_complete = score == found.upper.mean(measure).value
     original = bound_scores(lists, inputs.original, [measure]).lower.mean(measure).value
-    if judged == 1:
+    if is_complete:
         result.complete.append(CompleteRow(run, str(measure), score, original))
     elif estimate is None or estimate.value is None:
         result.unjudged.append(UnjudgedRow(run, str(measure), score, judged))
@@ -303,7 +306,7 @@ ESTIMATES = Analysis(
     compute=_compute,
     reads_judgments=True,
     notes=(
-        "A score is complete if all pairs in the ranks that it reads are judged by the selected "
+        "A score is complete if no unjudged pair of the list can change it under the selected "
         "labels. Otherwise, the newest estimate from drawn captions is shown with its 95 % "
         "interval, from all labels so far. A score without an estimate counts unjudged pairs as "
         "not relevant, so it may be too low. The three are never in one table.",

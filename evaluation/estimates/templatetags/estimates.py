@@ -32,15 +32,24 @@ def estimate_in(
 
 
 @register.simple_tag
-def estimate_abc(estimate: Result, cell: Cell) -> str:
-    """Return an estimate as A (B + C) in %, with the half width of the intervals of A and C."""
-    if estimate.value is None:
+def estimate_a(estimate: Result) -> str:
+    """Return an estimate in %, with half the width of its interval."""
+    return f"{100 * (estimate.value or 0):.1f} ±{_half(estimate)}"
+
+
+@register.simple_tag
+def estimate_bc(estimate: Result, cell: Cell) -> str:
+    """Return (B + C) of an estimate in %, with half the width of the interval of C."""
+    original = cell.original.number
+    if original is None or estimate.value is None:
         return ""
-    value, original = 100 * estimate.value, cell.original.number
-    shown = f"{value:.2f} ±{estimate.half_points}"
-    if original is None:
-        return shown
-    return f"{shown} ({100 * original:.2f} {value - 100 * original:+.2f} ±{estimate.half_points})"
+    added = 100 * (estimate.value - original)
+    sign = "+" if added >= 0 else "−"
+    return f"({100 * original:.1f} {sign} {abs(added):.1f} ±{_half(estimate)})"
+
+
+def _half(estimate: Result) -> str:
+    return f"{100 * (estimate.half_width or 0):.1f}"
 
 
 @register.simple_tag
@@ -57,7 +66,7 @@ def state_of(results: Mapping[tuple[int, str], Result], row: ResultRow) -> str:
         return "unjudged pairs"
     widest = max(known, key=lambda result: result.half_width or 0)
     part = "estimated" if len(known) == len(cells) else "partly estimated"
-    return f"{part} (±{widest.half_points})"
+    return f"{part} (±{_half(widest)})"
 
 
 @register.simple_tag

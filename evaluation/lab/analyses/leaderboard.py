@@ -110,8 +110,8 @@ class BoardRow:
 
     @property
     def state(self) -> Annotated[str, Shown("State")]:
-        """Whether the score is complete, estimated, or has unjudged pairs."""
-        if self.judged == 1:
+        """Whether the score is complete, estimated, or can change by unjudged pairs."""
+        if self.bounds[0] == self.bounds[1]:
             return "complete"
         if self.estimated is None:
             return "unjudged pairs"
@@ -391,6 +391,9 @@ LEADERBOARD = Analysis(
         "that were drawn and judged. It has no influence on scores and ranks.",
         "With a measure of moments, such as VCMR@1(tIoU>=0.5), only the runs that rank moments are "
         "compared, by the spans of people of each label set.",
+        "A run is complete if no unjudged pair of its list can change its score. An estimate is "
+        "what judging everything would give, with half the width of its 95 % interval, from "
+        "captions that were drawn and judged. It has no influence on scores and ranks.",
         f"If there are more than {RELEASES_MAX} label sets, the newest are used.",
     ),
 )

@@ -49,7 +49,9 @@ def test_results_mark_estimates_and_label_sets_name_the_run(run, lead) -> None:
     assert "estimated 1" not in lead.get(results).content.decode()
     judge_everything(draw, {3})
     found = lead.get(results).content.decode()
-    assert found.count("estimated 100.00 ±") == 1
+    assert found.count("estimated 100.0 ±") == 1
+    assert "(50.0 + 50.0 ±" in found
+    assert "partly estimated (±" in found
     page = lead.get(reverse("run-estimate", args=["tiny", run.pk])).content.decode()
     assert "30 of 40 undecided captions drawn at random, seed 0" in page
     published = publish_label_set(benchmark=run.benchmark, by=OPERATOR, allow_pending=True)
