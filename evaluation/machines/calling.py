@@ -65,6 +65,13 @@ class Endpoint:
         except (_TryAgain, MachineFailed):
             return False
 
+    def check(self, budget: int) -> None:
+        """Raise InvalidInput if a budget is too large, and MachineFailed if it does not answer."""
+        if budget > self.budget:
+            raise InvalidInput(f"The budget of the judge {self.name} is {self.budget:,} pairs.")
+        if not self.is_healthy():
+            raise MachineFailed(f"The machine {self.name} is not ready: /healthz does not answer.")
+
     def judge(
         self, batch: str, guidelines: str, labels: Sequence[Label], items: Sequence[Item]
     ) -> tuple[Machine, list[Answer]]:

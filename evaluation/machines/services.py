@@ -116,14 +116,13 @@ def judge_by_machine(
         found = read_judgments(request.file, query_numbers(benchmark), video_numbers(benchmark))
         proxy.source = Path(request.file.source).name[:255]
         return _store(proxy, _Answers(machine, *found), "", by, progress)
-    if ask is None:
+    if ask is not None:
+        asked = _Asking.of(benchmark, request)
+    else:
         endpoint = get_endpoint(request.judge)
-        if request.budget > endpoint.budget:
-            raise InvalidInput(
-                f"The budget of the judge {endpoint.name} is {endpoint.budget:,} pairs."
-            )
-        ask = _asking(endpoint)
-    asked = _Asking.of(benchmark, request)
+        endpoint.check(request.budget)
+        asked, ask = _Asking.of(benchmark, request), _asking(endpoint)
+        asked.check_machine(endpoint.card())
     answers = asked.answers(ask, progress)
     added = _store(proxy, answers, request.judge, by, progress)
     asked.stored.delete()
@@ -176,6 +175,14 @@ class _Asking:
         progress(len(self.codes), len(self.codes), "storing the answers")
         return self._expanded(found)
 
+    def check_machine(self, machine: Machine) -> None:
+        """Raise Conflict if another machine answered the batches so far."""
+        if self.stored.machine and self.stored.machine != asdict(machine):
+            raise Conflict(
+                "The machine has changed while it was asked. Start the request again with the "
+                "option “Start again”."
+            )
+
     @transaction.atomic
     def _keep(
         self, number: int, machine: Machine, answers: list[Answer]
@@ -185,11 +192,8 @@ class _Asking:
         if current is None:
             raise Conflict("Another job has finished this request, or started it again.")
         stated = asdict(machine)
-        if current.machine and current.machine != stated:
-            raise Conflict(
-                "The machine has changed while it was asked. Start the request again with the "
-                "option “Start again”."
-            )
+        self.stored.machine = current.machine
+        self.check_machine(machine)
         if not current.machine:
             Stored.objects.filter(pk=current.pk).update(machine=stated)
         self.stored.machine = stated

@@ -25,7 +25,9 @@ from evaluation.estimates.selectors import LoadedDraw
 from evaluation.estimates.services import DrawOptions, draw_captions
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
+from evaluation.lab.paper.paper import plan_paper, write_paper
 from evaluation.lab.services import analyse
+from evaluation.release.services import publish_label_set
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from hearth.shared.errors import InvalidInput
@@ -253,6 +255,23 @@ def test_command_api_and_page_show_the_same_estimate(run: Run, client: Any) -> N
     assert by_api["sentence"] in shown
     refused = client.get(page, {"runs": ["new"], "measure": "AP@10"}).content.decode()
     assert "No captions of new were drawn for AP@10" in refused
+
+
+def test_a_paper_has_estimates_if_captions_were_drawn(run: Run) -> None:
+    draw = draw_captions(run=run, options=DrawOptions(run="new", captions=30), by=OPERATOR)
+    judge_everything(draw, {3}, limit=90)
+    label_set = publish_label_set(benchmark=run.benchmark, by=OPERATOR, allow_pending=True)
+    plan = plan_paper(label_set)
+    for question in plan.questions.values():
+        analyse(question=question)
+    stored = plan.stored_results()
+    assert stored is not None
+    tables = write_paper(plan, stored).tables
+    (row,) = [line for line in tables.splitlines() if "sequence" in line]
+    assert row.startswith("new & ")
+    assert row.endswith("& 20 of 40 & 0 \\\\")
+    draw.campaign.delete()
+    assert "estimates" not in plan_paper(label_set).questions
 
 
 def test_scores_are_never_mixed_with_estimates(run: Run, other: Run, tmp_path: Any) -> None:

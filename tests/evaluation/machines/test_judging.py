@@ -70,6 +70,8 @@ def test_a_machine_is_asked_over_http(benchmark: Benchmark, settings: Any) -> No
         done = judge_by_machine(benchmark=benchmark, request=request, by=OPERATOR)
         with pytest.raises(MachineFailed, match="refused the request: status 404"):
             Endpoint("words", url, "wrong").card()
+    with pytest.raises(MachineFailed, match="words is not ready"):
+        judge_by_machine(benchmark=benchmark, request=request, by=OPERATOR)
     assert "secret" not in repr(endpoint)
     judge, judged = done.judge, asked_pairs(done.judge)
     assert (judge.machine, judge.family, judge.n_pairs, judge.n_errors) == (
@@ -136,8 +138,9 @@ def test_the_payload_is_as_blind_as_that_of_annotators(benchmark: Benchmark) -> 
     sent = json.dumps([[i.item, i.caption, i.video.url, i.video.sha256] for i in items])
     for hidden in ("new", "dog-runs", *(f'"{key}"' for key in ("c1", "v1", "A"))):
         assert hidden not in re.sub(r"/media/machines/[^\"]*", "", sent), hidden
-    ordered = [int(item.video.sha256) for item in items]
-    assert ordered != sorted(ordered)  # ranks do not show
+    ordered = [(int(i.caption.split()[1]), int(i.video.sha256)) for i in items]
+    assert ordered != sorted(ordered)  # neither captions nor ranks show
+    assert len({caption for caption, _ in ordered[:20]}) > 10
     assert recorder.batches[0][1].startswith("Relevant means")
 
 
