@@ -111,7 +111,8 @@ class BoardRow:
     @property
     def state(self) -> Annotated[str, Shown("State")]:
         """Whether the score is complete, estimated, or can change by unjudged pairs."""
-        if self.bounds[0] == self.bounds[1]:
+        low, high = self.bounds
+        if self.judged == 1 or (low is not None and low == high):
             return "complete"
         if self.estimated is None:
             return "unjudged pairs"
@@ -386,9 +387,6 @@ LEADERBOARD = Analysis(
         "includes them. A measure with a cutoff uses the top of the list. Any other measure uses "
         "the whole list.",
         ALL_POSITIVES,
-        "A run is complete if all ranks that the measure reads are judged. An estimate is what "
-        "judging everything would give, with half the width of its 95 % interval, from captions "
-        "that were drawn and judged. It has no influence on scores and ranks.",
         "With a measure of moments, such as VCMR@1(tIoU>=0.5), only the runs that rank moments are "
         "compared, by the spans of people of each label set.",
         "A run is complete if no unjudged pair of its list can change its score. An estimate is "
