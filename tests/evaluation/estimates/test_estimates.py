@@ -270,7 +270,7 @@ def test_a_paper_has_estimates_if_captions_were_drawn(run: Run) -> None:
     (row,) = [line for line in tables.splitlines() if "sequence" in line]
     assert row.startswith("new & ")
     assert row.endswith("& 20 of 40 & 0 \\\\")
-    draw.campaign.delete()
+    draw.delete()
     assert "estimates" not in plan_paper(label_set).questions
 
 
