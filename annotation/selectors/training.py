@@ -18,6 +18,8 @@ from annotation.models import (
     Membership,
     ReviewComment,
 )
+from annotation.questions.kind import kinds
+from annotation.selectors.desk import tasks_at_desk
 from annotation.selectors.gold import IS_ANSWER, unsure_escalations
 from annotation.selectors.members import CampaignAccess, running_campaigns
 from hearth.shared.errors import NotFound
@@ -28,15 +30,42 @@ from pooling.models import Benchmark
 DEFAULT_LAST = 20
 
 
-def question_to_train(benchmark: Benchmark) -> str:
-    """Return the question whose training queue opens next: the first with items and no queue."""
-    items = GoldItem.objects.filter(
-        benchmark=benchmark, use=GoldUse.TRAINING, retired_at=None
-    ).order_by("question")
-    queues = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.TRAINING)
-    running = queues.exclude(state=CampaignState.CLOSED).values("question")
-    found = items.exclude(question__in=running).values_list("question", flat=True).first()
-    return found or "label"
+@dataclass(frozen=True, slots=True)
+class TrainingQueue:
+    """The training in one question. queue: the queue that is not closed, if there is one.
+
+    available: the number of training items. items: that of the items in the queue that annotators
+    can get.
+    """
+
+    question: str
+    available: int
+    queue: Campaign | None = None
+    items: int = 0
+    at_desk: int = 0
+
+    @property
+    def title(self) -> str:
+        kind = kinds()[self.question]
+        return kind.asks or kind.words.study.capitalize()
+
+
+def training_queues(benchmark: Benchmark) -> list[TrainingQueue]:
+    """Return a row for each question that has training items or a queue."""
+    items = GoldItem.objects.filter(benchmark=benchmark, use=GoldUse.TRAINING, retired_at=None)
+    available = dict(items.order_by().values_list("question").annotate(Count("pk")))
+    running = {queue.question: queue for queue in _running_queues(benchmark)}
+    return [
+        TrainingQueue(
+            question,
+            available.get(question, 0),
+            queue := running.get(question),
+            training_items(queue) if queue else 0,
+            tasks_at_desk(queue).count() if queue else 0,
+        )
+        for question in kinds()
+        if question in {*available, *running}
+    ]
 
 
 @dataclass(slots=True)
@@ -84,10 +113,15 @@ class Trainee:
         return any(access.is_paused for access in self.accesses)
 
 
-def find_training_queue(benchmark: Benchmark) -> Campaign | None:
-    """Return the benchmark's training queue that is not closed."""
+def find_training_queue(benchmark: Benchmark, question: str = "") -> Campaign | None:
+    """Return a training queue that is not closed, that of a question if one is stated."""
+    queues = _running_queues(benchmark)
+    return (queues.filter(question=question) if question else queues).first()
+
+
+def _running_queues(benchmark: Benchmark) -> QuerySet[Campaign]:
     queues = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.TRAINING)
-    return queues.exclude(state=CampaignState.CLOSED).select_related("benchmark").first()
+    return queues.exclude(state=CampaignState.CLOSED).select_related("benchmark")
 
 
 def training_items(campaign: Campaign) -> int:

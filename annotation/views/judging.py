@@ -144,5 +144,8 @@ def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
     if campaign.is_training:
         return {"training": training_in(campaign, annotator), **unread}
     if any(access.needs_training for access in accesses_for(annotator, [campaign])):
-        return {"training_queue": find_training_queue(campaign.benchmark), **unread}
+        return {
+            "training_queue": find_training_queue(campaign.benchmark, campaign.question),
+            **unread,
+        }
     return unread

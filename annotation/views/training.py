@@ -14,21 +14,20 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from annotation import services
-from annotation.enums import CampaignState, GoldUse
+from annotation.enums import CampaignState
 from annotation.forms.training import FILTERS, UNCOMMENTED, WRONG, CommentForm
 from annotation.models import Judgment
 from annotation.policies import benchmarks_led_by, can_lead_somewhere
-from annotation.selectors.desk import tasks_at_desk
-from annotation.selectors.gold import gold_answers, gold_counts, outcomes
+from annotation.questions.kind import kinds
+from annotation.selectors.gold import gold_answers, outcomes
 from annotation.selectors.members import CampaignAccess, running_campaigns
 from annotation.selectors.training import (
     find_training_queue,
     get_trainee,
-    question_to_train,
     trainees,
     training_escalations,
-    training_items,
     training_log,
+    training_queues,
 )
 from hearth.accounts.models import User
 from hearth.shared.errors import Conflict, InvalidInput
@@ -44,14 +43,11 @@ ESCALATIONS_MAX = 20
 @only_for(can_lead_somewhere)
 def training(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
-    queue = find_training_queue(benchmark)
-    people = trainees(benchmark)
+    queues, people = training_queues(benchmark), trainees(benchmark)
     context = {
         "benchmark": benchmark,
-        "queue": queue,
-        "items": training_items(queue) if queue else 0,
-        "at_desk": tasks_at_desk(queue).count() if queue else 0,
-        "available": gold_counts(benchmark).get((GoldUse.TRAINING, False), 0),
+        "queues": queues,
+        "is_open": any(row.queue for row in queues),
         "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
         "with_requirement": [
             campaign for campaign in running_campaigns(benchmark) if campaign.has_entry_requirement
@@ -66,7 +62,7 @@ def training_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     try:
         services.open_training(
-            benchmark=benchmark, by=cast(User, request.user), question=question_to_train(benchmark)
+            benchmark=benchmark, by=cast(User, request.user), question=_question(request) or "label"
         )
         messages.success(request, "Training is open. Annotators find it on their home page.")
     except (Conflict, InvalidInput) as refused:
@@ -77,7 +73,7 @@ def training_open(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_lead_somewhere, POST)
 def training_close(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
-    queue = find_training_queue(benchmark)
+    queue = find_training_queue(benchmark, _question(request))
     if queue is None:
         messages.warning(request, "No training is open.")
     else:
@@ -85,6 +81,14 @@ def training_close(request: HttpRequest, key: str) -> HttpResponse:
         services.set_campaign_state(campaign=queue, state=CampaignState.CLOSED, by=by)
         messages.success(request, "Training is closed. Its answers still count.")
     return redirect("training", benchmark.key)
+
+
+def _question(request: HttpRequest) -> str:
+    """Return the question whose training is to be opened or closed; "" if none is stated."""
+    question = request.POST.get("question", "")
+    if question and question not in kinds():
+        raise InvalidInput(f"The question must be one of {', '.join(kinds())}.")
+    return question
 
 
 @only_for(can_lead_somewhere)

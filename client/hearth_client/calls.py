@@ -71,7 +71,7 @@ class Calls:
         file: Features. By default, the colours of frames are compared. Upload features of your own instead as an .npz or ZIP archive with a matrix [frames, features] for each video, named by its key, such as video7.npy, or as the .npy matrix of one video. The frames must be equally spaced.
         video: Video. Only this video. A .npy matrix needs it.
         rate: Frames compared per second. A cut is found to within one of these frames. A long video is compared at 2,000 frames.
-        most: Maximum cuts per video. A video has at most one scene more.
+        most: Maximum cuts per video. A video has at most one scene more. By colours, it has at most one cut for eight frames.
         steady: Scatter of a steady scene. vmax of kernel temporal segmentation. A smaller one finds more cuts. By default, the mean squared distance of a frame from the mean of its video.
         again: Also divide videos that have scenes. By default, only videos without scenes are divided.
         """

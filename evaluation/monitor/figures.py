@@ -105,12 +105,12 @@ def label_figures(figures: CampaignFigures, escalations: Mapping[str, int]) -> l
 
     escalations: number of escalations by kind.
     """
-    relevant, settled = figures["relevant"], OutcomeCounts(**figures["outcomes"]).settled
+    relevant, labelled = figures["relevant"], _labelled(figures)
     n_relevant, n_labels = figures["relevant_labels"], figures["labels"]
     return [
         (
             "Relevant pairs",
-            Figure(ratio(relevant, settled), note=f"{relevant:,} of {settled:,} settled"),
+            Figure(ratio(relevant, labelled), note=f"{relevant:,} of {labelled:,} with a label"),
         ),
         (
             "Relevant labels",
@@ -122,6 +122,11 @@ def label_figures(figures: CampaignFigures, escalations: Mapping[str, int]) -> l
         ),
         ("Surplus labels", count_figure(figures["surplus"], "arrived late, not counted")),
     ]
+
+
+def _labelled(figures: CampaignFigures) -> int:
+    """Return the number of pairs with a label. Figures that were stored earlier lack it."""
+    return figures.get("labelled", OutcomeCounts(**figures["outcomes"]).settled)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ class FindScenes:
         as video7.npy, or as the .npy matrix of one video. The frames must be equally spaced.
     video: Only this video. A .npy matrix needs it.
     rate: A cut is found to within one of these frames. A long video is compared at 2,000 frames.
-    most: A video has at most one scene more.
+    most: A video has at most one scene more. By colours, it has at most one cut for eight frames.
     steady: vmax of kernel temporal segmentation. A smaller one finds more cuts. By default, the
         mean squared distance of a frame from the mean of its video.
     again: By default, only videos without scenes are divided.

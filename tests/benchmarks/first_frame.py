@@ -1,11 +1,12 @@
 """Time from a key press to the first frame of the next video, in Chromium on a slow network.
 
-    python -m tests.benchmarks.first_frame [--presses 30] [--seconds 2] [--tiny] [--json]
+    python -m tests.benchmarks.first_frame [--presses 30] [--seconds 2] [--spans] [--tiny] [--json]
 
 The program starts its own server with clips of ten seconds and about a megabyte. It opens the
 judging room at 5 Mbit/s with an additional latency of 100 ms per request, and answers a pair every
 two seconds. `preloaded` measures the room, which loads the next videos before they are shown.
-`cold` measures a page without this: it sets the address of a video on the key press. The exit code
+`cold` measures a page without this: it sets the address of a video on the key press. With
+`--spans`, the campaign also asks where, and each answer marks the whole video first. The exit code
 is 1 if the 95th percentile of `preloaded` is 100 ms or more.
 """
 
@@ -36,6 +37,7 @@ BYTES_PER_SECOND = 5_000_000 // 8
 LATENCY_MS = 100
 CLIP_SECONDS = 10
 KEY = "k"
+WHOLE_KEY = "w"  # marks the whole video
 COLD_KEY = "F2"  # a key without a function in the room
 # `preloaded` and `cold` are measured in the same way: from the browser's time stamp of the key
 # press to the time at which the browser expects to show the first frame of another video.
@@ -76,8 +78,9 @@ class Setup:
     videos: list[str]
 
 
-def prepare(folder: Path, pairs: int, clip_seconds: int) -> Setup:
+def prepare(folder: Path, pairs: int, clip_seconds: int, question: str) -> Setup:
     """Make a campaign of one caption and `pairs` videos. All videos are the same clip."""
+    from annotation.enums import Only
     from annotation.services import Policy, open_campaign
     from hearth.accounts.actors import OPERATOR
     from hearth.accounts.roles import Role
@@ -95,7 +98,11 @@ def prepare(folder: Path, pairs: int, clip_seconds: int) -> Setup:
     ).benchmark
     factories.make_run(folder, benchmark, {"c0": names})
     build_pool(benchmark=benchmark, depth=pairs)
-    campaign = open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=0))
+    own = {"only": Only.ALL} if question == "spans" else {}
+    policy = Policy(double_share=0)
+    campaign = open_campaign(
+        benchmark=benchmark, by=OPERATOR, policy=policy, question=question, **own
+    )
     videos = [f"/media/videos/{video.public_id}/" for video in benchmark.videos.all()]
     return Setup(campaign.pk, log_in("person", Role.ANNOTATOR), videos)
 
@@ -147,10 +154,12 @@ def room(address: str, setup: Setup) -> Iterator[Page]:
         browser.close()
 
 
-def press(page: Page, key: str, presses: int, pause_ms: float) -> list[float]:
-    """Return the milliseconds from each key press to the first frame."""
+def press(page: Page, key: str, presses: int, pause_ms: float, before: str = "") -> list[float]:
+    """Return the milliseconds from each key press to the first frame. before: a key before it."""
     page.evaluate("window.firstFrames.length = 0")
     for number in range(1, presses + 1):
+        if before:
+            page.keyboard.press(before)
         page.keyboard.press(key)
         page.wait_for_timeout(pause_ms)
         for _ in range(200):
@@ -169,13 +178,14 @@ def measure(options: argparse.Namespace, environment: dict[str, str], home: Path
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    setup = prepare(home, options.presses + 5, 1 if options.tiny else CLIP_SECONDS)
+    question, before = ("spans", WHOLE_KEY) if options.spans else ("label", "")
+    setup = prepare(home, options.presses + 5, 1 if options.tiny else CLIP_SECONDS, question)
     port = free_port()
     with (
         server(environment, port, home / "gunicorn.log", workers=1 if options.tiny else 2),
         room(f"http://127.0.0.1:{port}", setup) as page,
     ):
-        preloaded = press(page, KEY, options.presses, 1000 * options.seconds)
+        preloaded = press(page, KEY, options.presses, 1000 * options.seconds, before)
         page.wait_for_load_state("networkidle")
         addresses = [f"{video}?cold" for video in setup.videos]
         page.evaluate("([addresses, key]) => window.cold(addresses, key)", [addresses, COLD_KEY])
@@ -201,6 +211,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Time from a key press to the next first frame.")
     parser.add_argument("--presses", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=2, help="time between two answers")
+    parser.add_argument("--spans", action="store_true", help="measure the room that asks where")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--tiny", action="store_true", help="use a small input, to check that it runs"

@@ -6,20 +6,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from playwright.sync_api import expect
 
 from annotation.enums import Only
-from annotation.models import Judgment
+from annotation.models import Campaign, Judgment
+from annotation.questions.spans.gold import add_gold_spans
 from annotation.questions.spans.models import AnswerSpan
-from annotation.services import Policy, open_campaign
+from annotation.services import Policy, open_campaign, open_training
+from annotation.services.members import annotator_for
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from tests import factories
+from tests.annotation.spans.world import mark
+from tests.conftest import open_context
 from tests.e2e import rooms
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 PAUSE = "document.querySelector('.judge-stage video').pause()"
 
 
@@ -95,3 +102,88 @@ def test_spans_are_marked_changed_confirmed_and_corrected(
     assert list(stored) == [(1, "superseded"), (1, "live"), (0, "live")]
     starts = AnswerSpan.objects.order_by("pk").values_list("start", flat=True)
     assert list(starts) == [580, 0]
+
+
+def train(campaign: Campaign, person: Any) -> None:
+    """Let the person mark known edges 0.3 seconds late."""
+    gold = {"benchmark": campaign.benchmark, "caption": "c0", "by": OPERATOR}
+    for video in ("v0", "v1"):
+        add_gold_spans(**gold, video=video, spans=[(0.5, 1.5)])
+    training = open_training(benchmark=campaign.benchmark, by=OPERATOR, question="spans")
+    for held in factories.claim(training, annotator_for(person)):
+        mark(held, [(0.5, 1.5)], marks=[[0.8, 1.8]])
+
+
+def touch(page: Page, name: str, to: float) -> None:
+    """Drag the handle of an edge to this share of the track with a finger."""
+    handle = page.locator(f"[data-edge={name}]").bounding_box()
+    track = page.locator("[data-part=span-track]").bounding_box()
+    assert handle
+    assert track
+    start = {"x": handle["x"] + handle["width"] / 2, "y": handle["y"] + handle["height"] / 2}
+    end = {**start, "x": track["x"] + track["width"] * to}
+    session = page.context.new_cdp_session(page)
+    for kind, points in (("touchStart", [start]), ("touchMove", [end]), ("touchEnd", [])):
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def test_on_a_phone_marks_are_shifted_dragged_and_sent_later(
+    transactional_db: None,
+    tmp_path: Path,
+    browser: Browser,
+    live_server: Any,
+    page_problems: list[str],
+) -> None:
+    benchmark = rooms.make_benchmark(tmp_path, ["a square stops"], videos=3)
+    campaign = open_campaign(
+        benchmark=benchmark, by=OPERATOR, policy=Policy(), question="spans", only=Only.ALL
+    )
+    person = factories.make_user("anna", Role.ANNOTATOR)
+    train(campaign, person)
+    with open_context(browser, live_server.url, page_problems, **PHONE) as context:
+        page = rooms.sign_in(context, live_server.url, person)
+        rooms.enter(page, campaign)
+        expect(page.locator("[data-part=reaction]")).to_have_text("Your reaction time: 0.30 s")
+        foot = page.locator("[data-part=foot]").bounding_box()
+        tools = page.locator(".span-tools").last.bounding_box()
+        assert foot
+        assert tools
+        assert tools["y"] + tools["height"] <= foot["y"]
+
+        # The video plays at half speed, so a mark is late by 0.15 seconds of the video.
+        for _ in range(2):
+            page.tap("[data-part=slower]")
+        rooms.until_playing(page)
+        page.evaluate("document.querySelector('.judge-stage video').currentTime = 0.5")
+        for part, after in (("mark-start", 0.7), ("mark-end", 1.2)):
+            time = "document.querySelector('.judge-stage video').currentTime"
+            wait_until(page, f"() => {time} > {after} && {time} < 2.5")
+            page.locator(f"[data-part={part}]").dispatch_event("click")
+        page.evaluate(PAUSE)
+        edge = page.get_by_role("slider", name="End of span 1")
+        expect(edge).to_have_attribute("aria-valuetext", f"{texts(page)[0][4:7]} seconds")
+        box = edge.bounding_box()
+        assert box
+        assert box["width"] >= 44
+        touch(page, "end", 0.9)
+        duration = page.evaluate("document.querySelector('.judge-stage video').duration")
+        expect(page.locator("[data-part=live]")).to_have_text(f"End {0.9 * duration:.1f} seconds")
+
+        # On any page, Chromium can lose the first tap after such a simulated drag.
+        page.tap("[data-part=position]")
+        page.context.set_offline(True)
+        page.tap("[data-submit=confirm]")
+        expect(rooms.judged(page)).to_have_text("1")
+        rooms.settle(page)
+        page.tap("[data-submit=answer-0]")
+        page.get_by_text("2 unsent").wait_for()
+        page.context.set_offline(False)
+        rooms.until_sent(page)
+    first, second = Judgment.objects.filter(task__campaign=campaign).order_by("pk")
+    ((start, end),) = first.payload["marks"]
+    assert (end, first.payload["shift"], second.label) == (None, 0.3, 0)
+    (span,) = first.spans.all()
+    assert start > 0.7
+    assert span.start / 1000 == pytest.approx(start - 0.15, abs=0.002)
+    assert span.end / 1000 == pytest.approx(0.9 * duration, abs=0.05)
+    rooms.forget(page_problems, "ERR_INTERNET_DISCONNECTED", "Failed to fetch")

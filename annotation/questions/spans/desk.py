@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from annotation.core.spans import where
 from annotation.enums import JudgmentState
 from annotation.models import Judgment, JudgmentTask
+from annotation.questions.spans.cuts import cuts_of
 from annotation.questions.spans.models import spans_of
 
 # The drawing is this wide, and a row this high.
@@ -38,12 +39,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class SpanCase:
-    """The spans of a task. unsettled: what a lead decides. suggested: spans for the ruling."""
+    """The spans of a task. unsettled: what a lead decides. suggested: spans for the ruling.
+
+    cuts: the times of scene cuts in seconds.
+    """
 
     rows: list[Row]
     seconds: float
     unsettled: str
     suggested: str
+    cuts: list[float]
 
     @property
     def height(self) -> int:
@@ -78,6 +83,7 @@ def timeline_of(task: JudgmentTask) -> SpanCase:
         if task.label is None
         else "All agree that the caption is relevant. It is not settled at which times.",
         suggested="\n".join(f"{s.start / 1000:g} - {s.end / 1000:g}" for s in settled),
+        cuts=cuts_of(task.video),
     )
 
 

@@ -75,6 +75,8 @@ from pooling.core.pool_options import PoolOptions
 from pooling.core.proxies.options import Method, ProxyOptions
 from pooling.enums import ProxyMethod
 from pooling.models import Benchmark
+from pooling.scenes.actions import FindScenes
+from pooling.scenes.services import find_scenes
 from pooling.selectors.pools import pair_arrays
 from pooling.selectors.proxies import find_proxies, has_wordnet, values_of_proxy
 from pooling.selectors.runs import find_runs, ranked_lists
@@ -244,6 +246,7 @@ def build(progress: Progress) -> None:
     ask_about_phrasings(benchmark)
     add_sequences(folder / "sequences", make_annotators(demo), progress)
     build_moments(demo.seed, folder / "moments", progress)
+    find_scenes(benchmark=benchmark, options=FindScenes(), by=OPERATOR, progress=progress)
 
 
 def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:

@@ -258,6 +258,7 @@ def _task_counts(campaign: Campaign) -> TaskCounts:
         "outcomes": cast(Outcomes, asdict(progress.outcomes)),
         "unplayable": progress.unplayable,
         "relevant": progress.relevant,
+        "labelled": sum(group.pairs for group in groups if group.label is not None),
         "labels_required": progress.labels_required,
         "turns": label_rounds(live, required, is_open == 1, n_tasks),
     }

@@ -53,13 +53,17 @@ class AnnotatorFigures(PersonFigures):
 
 
 class TaskCounts(TypedDict):
-    """Numbers of pairs and labels that the tasks of a campaign store."""
+    """Numbers of pairs and labels that the tasks of a campaign store.
+
+    labelled: pairs with a label, also those that are relevant at times that are not settled.
+    """
 
     tasks: int
     pairs: int
     outcomes: Outcomes
     unplayable: int
     relevant: int
+    labelled: int
     labels_required: int
     turns: list[LabelRound]
 

@@ -53,7 +53,8 @@ function connectSpans(stage) {
     onChange: ({ pairs }) => { field.value = pairs.map(([start, end]) => `${start} - ${end ?? ""}`).join("\n"); },
   });
   const spans = field.value.split("\n").map((line) => line.split(" - ").map(Number));
-  editor.show({ spans: spans.filter((span) => span.length === 2) });
+  const cuts = part("span-editor").dataset.cuts.split(" ").filter(Boolean).map(Number);
+  editor.show({ spans: spans.filter((span) => span.length === 2), cuts });
   part("span-editor").hidden = false;
 }
 

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from annotation.enums import CampaignState, EscalationKind
-from annotation.models import Annotator, Campaign, Membership, ReviewComment
+from annotation.models import Annotator, Campaign, GoldItem, Membership, ReviewComment
 from annotation.services import Policy, add_members, escalate_task, open_campaign
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
@@ -57,6 +57,25 @@ def test_training_is_opened_and_closed(tmp_path: Path, db: None, lead: Client) -
     lead.post(f"{benchmark}open/")
     assert "The benchmark has a training queue that is not closed." in read(lead, benchmark)
     assert Campaign.objects.count() == 2
+
+
+def test_each_question_has_its_own_queue(tmp_path: Path, db: None, lead: Client) -> None:
+    labels = make_training(tmp_path, items=2)
+    pair = {"query": labels.benchmark.queries.first(), "video": labels.benchmark.videos.last()}
+    values = {"use": "training", "is_relevant": False, "question": "spans", "answer": {}}
+    GoldItem.objects.create(benchmark=labels.benchmark, **pair, **values)
+    address = "/benchmarks/tiny/training/"
+    page = read(lead, address)
+    assert "Is the caption relevant to the video? Open Close training" in page
+    assert "and where in the video? Open training 1 training item is available." in page
+    lead.post(f"{address}open/", {"question": "spans"})
+    spans = Campaign.objects.latest("pk")
+    assert (spans.question, spans.state) == ("spans", "open")
+    lead.post(f"{address}close/", {"question": "label"})
+    states = Campaign.objects.order_by("pk").values_list("question", "state")
+    assert list(states) == [("label", "closed"), ("spans", "open")]
+    assert lead.post(f"{address}open/", {"question": "x"}).status_code == 302
+    assert "The question must be one of label, order, scene, spans." in read(lead, "/")
 
 
 def test_training_without_gold_cannot_be_opened(tmp_path: Path, db: None, lead: Client) -> None:

@@ -126,6 +126,7 @@ def test_figures_of_a_campaign(campaign: Campaign) -> None:
         "outcomes": {"resolved": 2, "pending": 1, "conflicted": 0, "adjudicated": 0},
         "unplayable": 0,
         "relevant": 1,
+        "labelled": 2,
         # Three tasks with two labels and one with three.
         "labels_required": 9,
         "turns": [
@@ -268,7 +269,7 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "Breaks 1 over 2 minutes, not in the times",
         "Too fast 1 under 0.7 s: 20.0 %",
         "Without a time 1",
-        "Relevant pairs 50.0 % 1 of 2 settled",
+        "Relevant pairs 50.0 % 1 of 2 with a label",
         "Relevant labels 50.0 % 3 of 6",
         "Figure Planned labels All labels Two labels of a pair equal 50.0 % 66.7 % "
         "All labels of a pair equal 50.0 % 50.0 % Krippendorff’s alpha 0.000 "
