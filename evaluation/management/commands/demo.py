@@ -77,6 +77,7 @@ from pooling.enums import ProxyMethod
 from pooling.models import Benchmark
 from pooling.scenes.actions import FindScenes
 from pooling.scenes.services import find_scenes
+from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.pools import pair_arrays
 from pooling.selectors.proxies import find_proxies, has_wordnet, values_of_proxy
 from pooling.selectors.runs import find_runs, ranked_lists
@@ -246,7 +247,8 @@ def build(progress: Progress) -> None:
     ask_about_phrasings(benchmark)
     add_sequences(folder / "sequences", make_annotators(demo), progress)
     build_moments(demo.seed, folder / "moments", progress)
-    find_scenes(benchmark=benchmark, options=FindScenes(), by=OPERATOR, progress=progress)
+    for each in (benchmark, get_benchmark(MOMENTS_KEY)):
+        find_scenes(benchmark=each, options=FindScenes(), by=OPERATOR, progress=progress)
 
 
 def compute_proxies(benchmark: Benchmark, progress: Progress) -> None:
