@@ -38,6 +38,7 @@ from evaluation.demo.files import write_benchmark, write_gold
 from evaluation.demo.gold import choose_gold
 from evaluation.demo.guideline import GUIDELINE, make_examples
 from evaluation.demo.moments import KEY as MOMENTS
+from evaluation.demo.moments import KEY as MOMENTS_KEY
 from evaluation.demo.moments import build_moments, moment_lines, moments_of_demo
 from evaluation.demo.noise import DemoNoise, DemoScore, noise_lines, true_scores
 from evaluation.demo.people import (

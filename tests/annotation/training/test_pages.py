@@ -11,6 +11,7 @@ from django.test import Client
 
 from annotation.enums import CampaignState, EscalationKind
 from annotation.models import Annotator, Campaign, GoldItem, Membership, ReviewComment
+from annotation.questions.kind import kinds
 from annotation.services import Policy, add_members, escalate_task, open_campaign
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
@@ -75,7 +76,7 @@ def test_each_question_has_its_own_queue(tmp_path: Path, db: None, lead: Client)
     states = Campaign.objects.order_by("pk").values_list("question", "state")
     assert list(states) == [("label", "closed"), ("spans", "open")]
     assert lead.post(f"{address}open/", {"question": "x"}).status_code == 302
-    assert "The question must be one of label, order, scene, spans." in read(lead, "/")
+    assert f"The question must be one of {', '.join(kinds())}." in read(lead, "/")
 
 
 def test_training_without_gold_cannot_be_opened(tmp_path: Path, db: None, lead: Client) -> None:
