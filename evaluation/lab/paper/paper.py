@@ -107,7 +107,7 @@ def write_paper(plan: Plan, stored: Mapping[str, AnalysisResult]) -> Paper:
         methods=methods_tex(
             facts,
             results,
-            [depth for depth in pools.values_list("depth", flat=True) if depth],
+            [(depth, strata) for depth, strata in pools.values_list("depth", "strata") if depth],
             stored["scores"].inputs["code_version"],
         ),
         references=references_bib(facts),

@@ -18,6 +18,7 @@ from evaluation.core.files.release.facts import ReleaseFacts
 from evaluation.lab.analyses.labels import Result as Labels
 from evaluation.lab.analyses.scores import Result as Scores
 from hearth.shared.words import counted
+from pooling.core.strata import parse_strata
 
 REFERENCES = {
     "fire": (
@@ -47,11 +48,15 @@ REFERENCES = {
 
 
 def methods_tex(
-    facts: ReleaseFacts, results: Mapping[str, Any], depths: Sequence[int], code_version: str
+    facts: ReleaseFacts,
+    results: Mapping[str, Any],
+    depths: Sequence[tuple[int, str]],
+    code_version: str,
 ) -> str:
     """Return a paragraph that states how the figures of the tables were computed.
 
-    depths: the depths of the pools that existed when the labels were published. code_version: the
+    depths: the depth and the strata of the pools that existed when the labels were published.
+    code_version: the
     version of the code that computed the figures.
     """
     runs = list(dict.fromkeys(row.run for row in results["scores"].rows))
@@ -76,11 +81,18 @@ def methods_tex(
     return f"\\begin{{sloppypar}}\n{text}\n\\end{{sloppypar}}\n"
 
 
-def _pooled(depths: Sequence[int]) -> str:
+def _pooled(depths: Sequence[tuple[int, str]]) -> str:
     if not depths:
         return ""
-    tops = " and ".join(f"the top {depth}" for depth in sorted(set(depths)))
-    return f"Pairs were pooled from {tops} of ranked lists."
+    tops = " and ".join(dict.fromkeys(f"the top {depth}" for depth, _ in sorted(depths)))
+    sampled = dict.fromkeys(each for _, texts in depths for each in parse_strata(texts.split()))
+    shares = "; ".join(
+        f"of ranks {each.first} to {each.last}, {100 * each.rate:g}\\,\\%"
+        for each in sampled
+        if each.rate < 1
+    )
+    drawn = f" The pairs at deep ranks were sampled: {shares}." if shares else ""
+    return f"Pairs were pooled from {tops} of ranked lists.{drawn}"
 
 
 def _agreement(result: Labels) -> str:

@@ -44,6 +44,7 @@ def label_set(tmp_path: Path, db: None) -> LabelSet:
     make_run(tmp_path, benchmark, {"q0": ["v1", "v0"], "q1": ["v1", "v0"]}, system="a_1")
     make_run(tmp_path, benchmark, {"q0": ["v0"], "q1": ["v0", "v1"]}, system="b")
     build_pool(benchmark=benchmark, depth=2)
+    build_pool(benchmark=benchmark, depth=2, strata=("1-1=1", "2-2=0.5"))
     judged = [("q0", "v1", "Zoë", 1), ("q0", "v1", "Al", 1), ("q0", "v0", "Al", 1)]
     add_judgments(tmp_path, benchmark, [*judged, ("q1", "v1", "Al", 1), ("q1", "v0", "Al", 0)])
     return publish_label_set(benchmark=benchmark, by=OPERATOR)
@@ -70,7 +71,8 @@ def test_the_tables_have_the_figures_of_the_analyses(label_set: LabelSet) -> Non
 def test_the_methods_state_the_labels_and_the_pools(label_set: LabelSet) -> None:
     paper = paper_of(label_set)
     assert "We score 2 runs on shapes (2 captions, 2 videos, 2 original positives)" in paper.methods
-    assert "Pairs were pooled from the top 2 of ranked lists." in paper.methods
+    assert "Pairs were pooled from the top 2 of ranked lists. The pairs at deep" in paper.methods
+    assert "ranks were sampled: of ranks 2 to 2, 50\\,\\%." in paper.methods
     assert "4 pairs with 5 judgments by 2 annotators. Relevant pairs: 3;" in paper.methods
     printed = paper.references.replace("\\allowbreak{}", "")
     assert f"note = {{SHA-256 {label_set.sha256}}}" in printed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import subprocess
 import sys
@@ -107,34 +106,67 @@ def test_ir_datasets_loads_the_folder(label_set: LabelSet, tmp_path: Path) -> No
     }
 
 
-def test_mteb_has_results_of_the_runs(tmp_path: Path) -> None:
-    """The keys and types are those that `mteb.TaskResult` (2.26) reads; mteb itself needs torch."""
+READ_MTEB = """
+import json, sys
+from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
+from mteb.abstasks.retrieval_dataset_loaders import RetrievalDatasetLoader
+from mteb.cache import ResultCache
+folder, run = sys.argv[1], json.loads(sys.argv[2])
+data = RetrievalDatasetLoader(folder, None, split="test").load()
+(model,) = ResultCache(cache_path=folder).load_results().model_results
+(result,) = model.task_results
+scores = calculate_retrieval_scores(run, data["relevant_docs"], [1, 3, 5, 10, 20, 100])
+names = {"NDCG": "ndcg", "MAP": "map", "Recall": "recall", "P": "precision"}
+measures = [scores.ndcg, scores.map, scores.recall, scores.precision]
+print(json.dumps({
+    "queries": list(data["queries"]["id"]),
+    "corpus": list(data["corpus"]["id"]),
+    "qrels": data["relevant_docs"],
+    "model": model.model_name,
+    "task": result.task_name,
+    "revision": result.dataset_revision,
+    "scores": result.scores["test"][0],
+    "theirs": {
+        names[name.split("@")[0]] + "_at_" + name.split("@")[1]: value
+        for found in measures
+        for name, value in found.items()
+    },
+}))
+"""
+
+
+def test_mteb_reads_the_data_set_and_the_results_of_runs(tmp_path: Path) -> None:
+    pytest.importorskip("mteb")
     benchmark = make_benchmark(tmp_path, captions=2, videos=3)
     run = make_run(tmp_path, benchmark, {"c0": ["v2", "v0"], "c1": ["v1"]}, system="a b")
     add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c0", "v2", "a", 0)])
     label_set = publish_label_set(benchmark=benchmark, by=OPERATOR)
     make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v1"]}, system="later")
     folder = unpacked(label_set, "mteb", tmp_path / "mteb")
-    (path,) = folder.glob("results/*/*/Tiny*.json")
-    model = folder / "results/hearth__a_b" / run.sha256[:40]
-    assert path == model / "TinyT2VRetrieval.json"
-    result = json.loads(path.read_text())
-    (row,) = result["scores"].pop("test")
-    assert result == {
-        "dataset_revision": label_set.sha256,
-        "task_name": "TinyT2VRetrieval",
-        "mteb_version": None,
-        "scores": {},
-        "evaluation_time": None,
-        "kg_co2_emissions": None,
+    assert [path.name for path in folder.glob("results/*/*")] == [run.sha256[:40]]
+    lists = {"c0": {"v2": 2.0, "v0": 1.0}, "c1": {"v1": 1.0}}
+    done = subprocess.run(
+        [sys.executable, "-c", READ_MTEB, str(folder), json.dumps(lists)],
+        env={**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    scores, theirs = found.pop("scores"), found.pop("theirs")
+    assert found == {
+        "queries": ["c0", "c1"],
+        "corpus": ["v0", "v1", "v2"],
+        "qrels": {"c0": {"v0": 1, "v1": 1, "v2": 0}, "c1": {"v1": 1}},
+        "model": "hearth/a_b",
+        "task": "TinyT2VRetrieval",
+        "revision": label_set.sha256,
     }
-    # c0 has two positives, v0 and v1, and v0 is at rank 2.
-    expected = {"recall_at_1": 0.5, "recall_at_3": 0.75, "hit_rate_at_3": 1.0, "mrr_at_10": 0.75}
-    assert {name: row[name] for name in expected} == expected
-    assert row["map_at_10"] == 0.625
-    gain = 1 / math.log2(3)
-    assert row["main_score"] == row["ndcg_at_10"] == round((1 + gain / (1 + gain)) / 2, 5)
-    assert (row["hf_subset"], row["languages"]) == ("default", [])
+    assert len(theirs) == 24
+    assert {name: scores[name] for name in theirs} == theirs
+    assert (scores["recall_at_1"], scores["main_score"]) == (0.5, scores["ndcg_at_10"])
+    assert (scores["hit_rate_at_3"], scores["mrr_at_10"]) == (1.0, 0.75)
 
 
 def test_beir_has_its_three_files(label_set: LabelSet, tmp_path: Path) -> None:
