@@ -323,7 +323,7 @@ def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet) -> None:
     assert licence() == "CC BY 4.0"  # the benchmark's
     assert licence("CC BY-NC 2.0") == "CC BY-NC 2.0"
     message = r"The format csv cannot contain a licence\. Use one of these formats: fire, beir, "
-    message += r"mteb, release\."
+    message += r"ir-datasets, mteb, release\."
     with pytest.raises(InvalidInput, match=message):
         open_export(label_set, "csv", ExportOptions(licence="CC0"))
 
