@@ -350,6 +350,7 @@ def test_agreement(judged: Path, manage: Manage) -> None:
         "pending": 0,
         "conflicted": 1,
         "relevant": 3,
+        "questions": {},
         "multiply_labelled": 2,
         "agreement": 0.5,
         "pairwise_agreement": 0.5,
