@@ -96,7 +96,6 @@ class Result(results.WithIntervals):
             "proposals",
             "Proposals against stamps, with {interval}",
             columns=f"proposals truth videos {FIGURES}",
-            is_optional=True,
         ),
     ]
     people: Annotated[
