@@ -87,7 +87,7 @@ def test_one_stratum_gives_infap() -> None:
 
 
 def test_it_is_right_on_average_where_captions_have_many_relevant_pairs() -> None:
-    """2,000 draws. Without strata, unjudged pairs would lower AP by many points."""
+    """2,000 draws. AP with unjudged pairs as not relevant is 3.9 points too high."""
     shape = (10, 300)
     ranked, relevant, best = world(*shape, 60)
     codes = np.flatnonzero(best.ravel() < 60)
