@@ -327,14 +327,16 @@ def kinds() -> dict[str, QuestionKind]:
     return {module.KIND.name: module.KIND for module in modules("kind")}
 
 
-def openings(benchmark: Benchmark, *, has_proxies: bool | None = None) -> list[Link]:
-    """Return the pages that open a study, if the benchmark has what the study needs.
-
-    has_proxies: whether the benchmark has proxies; None to look this up.
-    """
-    has_proxies = benchmark.proxies.exists() if has_proxies is None else has_proxies
+def openings(benchmark: Benchmark) -> list[Link]:
+    """Return the pages that open a study, if the benchmark has what the study needs."""
+    has_proxies = benchmark.proxies.exists()
     found = (kind for kind in kinds().values() if has_proxies or not kind.needs_proxy)
     return [kind.opening for kind in found if kind.opening]
+
+
+def openings_with_proxies() -> list[Link]:
+    """Return the pages that open a study about proxies."""
+    return [kind.opening for kind in kinds().values() if kind.needs_proxy and kind.opening]
 
 
 def about_texts() -> list[str]:

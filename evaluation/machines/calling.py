@@ -9,7 +9,6 @@ import http.client
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,10 +24,13 @@ from evaluation.machines.core.protocol import (
     read_answers,
 )
 from hearth.shared.errors import HearthError, InvalidInput
+from hearth.webhooks.addresses import AddressRefused
+from hearth.webhooks.sending import Answer as Response
+from hearth.webhooks.sending import Network, send
 
 SECONDS = 120.0
 TRIES = 3
-RESPONSE_BYTES = 4 << 20
+RESPONSE_LENGTH = 1 << 20  # characters
 # Statuses after which the same request can succeed.
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 
@@ -57,11 +59,11 @@ class Endpoint:
 
     def card(self) -> Machine:
         """Return who answers at this address. Raises MachineFailed or InvalidInput."""
-        return Machine.read(self._with_tries("GET", "/v1/card", None))
+        return Machine.read(self._with_tries("/v1/card", None))
 
     def is_healthy(self) -> bool:
         try:
-            return self._request("GET", "/healthz", None)[0] == http.client.OK
+            return self._request("/healthz", None).status == http.client.OK
         except (_TryAgain, MachineFailed):
             return False
 
@@ -77,58 +79,51 @@ class Endpoint:
     ) -> tuple[Machine, list[Answer]]:
         """Return the answers for one batch. Raises MachineFailed or InvalidInput."""
         sent = payload(batch, guidelines, labels, items)
-        content = self._with_tries("POST", "/v1/judge", sent)
+        content = self._with_tries("/v1/judge", sent)
         return read_answers(content, [item.item for item in items])
 
-    def _with_tries(self, method: str, path: str, sent: Mapping[str, Any] | None) -> Any:
+    def _with_tries(self, path: str, sent: Mapping[str, Any] | None) -> Any:
         for number in range(TRIES):
             if number:
                 time.sleep(self.wait * 2 ** (number - 1))
             try:
-                return self._content(method, path, sent)
+                return self._content(path, sent)
             except _TryAgain as error:
                 reason = str(error)
         raise MachineFailed(f"The machine {self.name} does not answer: {reason}.")
 
-    def _content(self, method: str, path: str, sent: Mapping[str, Any] | None) -> Any:
-        status, body = self._request(method, path, sent)
-        if status in _AGAIN:
-            raise _TryAgain(f"HTTP status {status}")
-        if status != http.client.OK:
-            raise MachineFailed(f"The machine {self.name} refused the request: status {status}.")
+    def _content(self, path: str, sent: Mapping[str, Any] | None) -> Any:
+        answer = self._request(path, sent)
+        if answer.status in _AGAIN:
+            raise _TryAgain(f"HTTP status {answer.status}")
+        if answer.status != http.client.OK:
+            raise MachineFailed(
+                f"The machine {self.name} refused the request: status {answer.status}."
+            )
+        if len(answer.text) > RESPONSE_LENGTH:
+            raise MachineFailed(f"The response of the machine {self.name} is too long.")
         try:
-            return json.loads(body)
+            return json.loads(answer.text)
         except (ValueError, RecursionError):
             raise MachineFailed(f"The machine {self.name} did not answer with JSON.") from None
 
-    def _request(self, method: str, path: str, sent: Mapping[str, Any] | None) -> tuple[int, bytes]:
-        parts, ends_at = urlsplit(self.url), time.monotonic() + self.seconds
-        is_https = parts.scheme == "https"
-        kind = http.client.HTTPSConnection if is_https else http.client.HTTPConnection
+    def _request(self, path: str, sent: Mapping[str, Any] | None) -> Response:
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
-        body = None if sent is None else json.dumps(sent).encode()
-        address = f"{parts.path.rstrip('/')}{path}"
-        with closing(kind(parts.netloc, timeout=self.seconds)) as connection:
-            try:
-                connection.request(method, address, body, headers)
-                response = connection.getresponse()
-                return response.status, self._read(response, ends_at)
-            except (OSError, http.client.HTTPException) as error:
-                raise _TryAgain(type(error).__name__) from error
-
-    def _read(self, response: http.client.HTTPResponse, ends_at: float) -> bytes:
-        """Return the body. A machine that sends byte by byte must not occupy a worker."""
-        parts, size = [], 0
-        while part := response.read1(1 << 16):
-            parts.append(part)
-            size += len(part)
-            if size > RESPONSE_BYTES:
-                raise MachineFailed(f"The response of the machine {self.name} is too long.")
-            if time.monotonic() > ends_at:
-                raise TimeoutError
-        return b"".join(parts)
+        network = Network(
+            total_seconds=self.seconds,
+            answer_bytes=4 * RESPONSE_LENGTH,
+            private_hosts=[urlsplit(self.url).hostname or ""],
+        )
+        body = None if sent is None else json.dumps(sent)
+        try:
+            answer = send(f"{self.url.rstrip('/')}{path}", body, headers, network)
+        except AddressRefused as refused:
+            raise MachineFailed(f"The machine {self.name} cannot be asked: {refused}") from None
+        if answer.status is None:
+            raise _TryAgain(answer.text.rstrip("."))
+        return answer
 
 
 def endpoints() -> dict[str, Endpoint]:

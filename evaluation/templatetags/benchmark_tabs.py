@@ -7,8 +7,7 @@ from typing import Any
 from django import template
 
 from annotation.policies import can_lead
-from annotation.questions.kind import Link
-from annotation.questions.kind import openings as find_openings
+from annotation.questions.kind import Link, openings_with_proxies
 from evaluation.portal.tabs import tab_links
 from pooling.models import Benchmark
 
@@ -24,5 +23,5 @@ def benchmark_tabs(context: dict[str, Any], benchmark: Benchmark) -> dict[str, A
 
 
 @register.simple_tag
-def openings(benchmark: Benchmark, *, has_proxies: bool | None = None) -> list[Link]:
-    return find_openings(benchmark, has_proxies=has_proxies)
+def proxy_openings() -> list[Link]:
+    return openings_with_proxies()

@@ -76,14 +76,18 @@ def standard_headers(secret: str, key: str, seconds: int, body: str) -> dict[str
     }
 
 
-def send(url: str, body: str, headers: dict[str, str], network: Network = NETWORK) -> Answer:
-    """Send the body to the URL. Raises `AddressRefused` as `resolve` does."""
+def send(url: str, body: str | None, headers: dict[str, str], network: Network = NETWORK) -> Answer:
+    """Send the body to the URL, or get it if there is no body.
+
+    Raises `AddressRefused` as `resolve` does.
+    """
     target = resolve(url, network.look_up, network.private_hosts)
     with closing(_Pinned(target, network)) as connection:
         timer = threading.Timer(network.total_seconds, connection.break_off)
         timer.start()
         try:
-            connection.request("POST", target.path, body.encode(), headers)
+            method, content = ("GET", None) if body is None else ("POST", body.encode())
+            connection.request(method, target.path, content, headers)
             answer = connection.getresponse()
             text = answer.read(network.answer_bytes).decode(errors="replace").replace("\x00", "")
             return Answer(answer.status, text)

@@ -37,7 +37,6 @@ from evaluation.demo.estimates import (
 from evaluation.demo.files import write_benchmark, write_gold
 from evaluation.demo.gold import choose_gold
 from evaluation.demo.guideline import GUIDELINE, make_examples
-from evaluation.demo.moments import KEY as MOMENTS
 from evaluation.demo.moments import KEY as MOMENTS_KEY
 from evaluation.demo.moments import build_moments, moment_lines, moments_of_demo
 from evaluation.demo.noise import DemoNoise, DemoScore, noise_lines, true_scores
@@ -142,6 +141,9 @@ class Command(HearthCommand):
         make_accounts()
         if not is_built:
             build(self.progress)
+        # An earlier version may have built a demo without moments.
+        if not is_built or not LabelSet.objects.filter(benchmark__key=MOMENTS_KEY).exists():
+            build_rooms(self.progress)
         with child(WORKER, log=settings.HEARTH_HOME / "logs" / "worker.log"):
             if not is_built:
                 wait_for_job(
@@ -243,6 +245,12 @@ def build(progress: Progress) -> None:
     )
     judge(demo, campaign, progress)
     order(demo, benchmark)
+
+
+def build_rooms(progress: Progress) -> None:
+    """Add phrasings, paragraphs, moments and scenes."""
+    demo, benchmark = make_benchmark(), get_benchmark(KEY)
+    folder = settings.HEARTH_HOME / "demo"
     progress(0, None, "adding phrasings")
     add_phrasings(demo, benchmark, folder)
     ask_about_phrasings(benchmark)
@@ -443,7 +451,7 @@ def addresses(root: str, campaign: Campaign) -> list[str]:
         f"Proxies               {root}/benchmarks/{KEY}/proxies/   (as researcher)",
         f"Machine judge         {root}/benchmarks/{KEY}/machines/   (as researcher)",
         f"Estimates             {root}/benchmarks/{KEY}/analyses/estimates/   (as researcher)",
-        f"Moments               {root}/benchmarks/{MOMENTS}/results/   (as researcher)",
+        f"Moments               {root}/benchmarks/{MOMENTS_KEY}/results/   (as researcher)",
         *([] if has_wordnet() else [f"{'':22}{WITHOUT_WORDNET}"]),
         f"Accounts              {', '.join(ACCOUNTS)}; password of all: {PASSWORD}",
         "Press Ctrl-C to stop. The data is kept.",
