@@ -226,7 +226,8 @@ CAPTIONS: dict[str, object] = {
     "queries or a corpus of BEIR": "A file is missing: t.csv (queries of BEIR or MTEB) is read "
     "together with qrels of BEIR or MTEB.",
     "TREC qrels with five columns (the fourth is a stratum)": "A file is missing: t.csv (TREC "
-    "qrels) is read together with TREC topics.",
+    "qrels) is read together with TREC topics. Judgments of a benchmark that exists are imported on "
+    "its page Import judgments.",
     "COCO annotations": "t.csv: the file has no caption",
     "captions of ActivityNet": "t.csv: video v_1: it has no lists 'sentences' and 'timestamps'",
 }
@@ -333,6 +334,7 @@ def test_qrels_with_fractions_and_unjudged_pairs_are_read_alike(tmp_path: Path) 
         "qrels do not name their annotators, and contain one label for each pair",
         "pairs that were pooled but not judged (-1): 1; they are stored without a label, and the "
         "next campaign can judge them",
+        "judged pairs by stratum: pool: 2 of 3",
     )
     assert read.video_keys == ("vA", "vB", "vC")
     assert (read.positive_queries.tolist(), read.positive_videos.tolist()) == ([0], [0])
