@@ -193,8 +193,9 @@ class InferredPrecision(Kind):
     e = 0.00001. The value is the sum of these precisions times N_s / n_s, divided by the sum of
     N_s r_s / n_s. With one stratum, it is infAP.
 
-    Numerator and denominator are right on average (the latter exactly); their quotient is not if a
-    caption has only few relevant pairs in sampled strata.
+    The denominator is right on average. The quotient is not if a caption has only few relevant
+    pairs in sampled strata, and the numerator is too high where no pair of s above rank k is judged,
+    because r and j are 0 and e makes p_s count half.
     """
 
     needs = NEEDS_STRATA

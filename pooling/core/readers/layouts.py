@@ -98,6 +98,22 @@ def table_of_others(columns: Collection[str]) -> str | None:
     return None
 
 
+def graded_moments(columns: Collection[str]) -> str | None:
+    """Return what a table with the columns of TVR-Ranking is, or None.
+
+    Its column `caption` has the text of the moment, and each row has a grade, so the rows are not
+    original positives.
+    """
+    if not {"query_id", "query", "video_name", "timestamp", "relevance"} <= {*columns}:
+        return None
+    return (
+        "moments graded for queries (TVR-Ranking), without original positives; import the captions "
+        "of TVR (JSON lines with desc_id, which are the ids in 'query_id'), then, from a CSV, the "
+        "grades as judgments, with 'values' that map them to labels (page Import judgments, or "
+        "import_judgments)"
+    )
+
+
 def is_activitynet(head: str) -> bool:
     """Return whether a text starts like a file of ActivityNet Captions."""
     return _ACTIVITYNET.match(head) is not None

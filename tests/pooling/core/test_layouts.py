@@ -117,6 +117,14 @@ def test_beir_has_the_videos_of_the_corpus_in_its_order(tmp_path: Path) -> None:
             "Videos, or --videos)",
         ),
         (
+            '[{"pair_id": 0, "query_id": 7, "query": "a cat", "video_name": "v1", "timestamp": [0, '
+            '8.3], "caption": "a dog", "relevance": 3.5}]',
+            "f0, line 1: this is a table of moments graded for queries (TVR-Ranking), without "
+            "original positives; import the captions of TVR (JSON lines with desc_id, which are "
+            "the ids in 'query_id'), then, from a CSV, the grades as judgments, with 'values' that "
+            "map them to labels (page Import judgments, or import_judgments)",
+        ),
+        (
             "q1 Q0 v1 1 0.5 tag\n",
             "f0, line 1: this is a run in TREC format, which is imported as a run, not a table "
             "with the column 'caption'",

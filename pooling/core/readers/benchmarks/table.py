@@ -28,7 +28,7 @@ from pooling.core.readers.benchmarks.objects import (
     ParquetRows,
     first_objects,
 )
-from pooling.core.readers.layouts import table_of_others
+from pooling.core.readers.layouts import graded_moments, table_of_others
 from pooling.core.readers.registry import Fit, Head
 from pooling.core.table import CsvTable
 
@@ -141,6 +141,8 @@ def read_table(
     head = head or table_head(Head.of(file))
     named = head.named(columns)
     other = None if {TEXT, VIDEO} <= {*named} else table_of_others(head.columns)
+    if TEXT not in columns:
+        other = other or graded_moments(head.columns)
     if other:
         raise InvalidInput(f"this is a table of {other}", source=source, line=1)
     wanted = (KEY, TEXT, VIDEO) if KEY in named else (TEXT, VIDEO)
