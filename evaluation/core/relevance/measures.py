@@ -194,8 +194,8 @@ class InferredPrecision(Kind):
     N_s r_s / n_s. With one stratum, it is infAP.
 
     The denominator is right on average. The quotient is not if a caption has only few relevant
-    pairs in sampled strata, and the numerator is too high where no pair of s above rank k is judged,
-    because r and j are 0 and e makes p_s count half.
+    pairs in sampled strata. The numerator is too high if no pair of s above rank k is judged: r and
+    j are then 0, and e makes p_s count half.
     """
 
     needs = NEEDS_STRATA
