@@ -226,8 +226,8 @@ CAPTIONS: dict[str, object] = {
     "queries or a corpus of BEIR": "A file is missing: t.csv (queries of BEIR or MTEB) is read "
     "together with qrels of BEIR or MTEB.",
     "TREC qrels with five columns (the fourth is a stratum)": "A file is missing: t.csv (TREC "
-    "qrels) is read together with TREC topics. Judgments of a benchmark that exists are imported on "
-    "its page Import judgments.",
+    "qrels) is read together with TREC topics. Judgments of a benchmark that exists are imported "
+    "on its page Import judgments.",
     "COCO annotations": "t.csv: the file has no caption",
     "captions of ActivityNet": "t.csv: video v_1: it has no lists 'sentences' and 'timestamps'",
 }
