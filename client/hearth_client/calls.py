@@ -57,7 +57,7 @@ class Calls:
         originals: Original positives.
         similar: Similar captions. The number of similar texts per caption. The original positives of the captions with these texts are also pooled for this caption. Texts are similar if they share rare words. With this option, the preview runs as a job, because it takes up to a minute.
         similar_from: Lowest similarity. From 0 to 1; equal texts have 1.
-        strata: Strata. The share of the pairs to judge at each range of ranks, one per line, such as 1-10=1 and 11-50=20%. The last rank is the depth. A pair has the best rank that a run gives it. Scores are then estimated by the measure xinfAP.
+        strata: Strata. The share of the pairs to judge at each range of ranks, one per line, such as 1-10=1 and 11-50=20%, rounded up for each caption. The last rank is the depth. A pair has the best rank that a run gives it. Scores are then estimated by the measure xinfAP.
         proxy: Proxy. Adds each pair with a high value, even if no run ranks it.
         proxy_from: Lowest value. From 0 to 1. The page of the proxy shows how many pairs reach each value.
         budget: Maximum new pairs. If there are more new pairs, the pool keeps those that the largest number of systems rank. Among pairs with equal numbers, the best rank in any run decides, then the value by the proxy if one is selected, and then the seed.

@@ -62,8 +62,8 @@ class PoolOptions:
     proxy: Adds each pair with a high value, even if no run ranks it.
     proxy_from: From 0 to 1. The page of the proxy shows how many pairs reach each value.
     strata: The share of the pairs to judge at each range of ranks, one per line, such as 1-10=1
-        and 11-50=20%. The last rank is the depth. A pair has the best rank that a run gives it.
-        Scores are then estimated by the measure xinfAP.
+        and 11-50=20%, rounded up for each caption. The last rank is the depth. A pair has the best
+        rank that a run gives it. Scores are then estimated by the measure xinfAP.
     budget: If there are more new pairs, the pool keeps those that the largest number of systems
         rank. Among pairs with equal numbers, the best rank in any run decides, then the value by
         the proxy if one is selected, and then the seed.
