@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
 from evaluation.core.files.latex import Table, count, escape, interval, percent, points
-from evaluation.core.pools.bounds import bound_scores
+from evaluation.core.pools.bounds import bound_scores, is_complete
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.estimates.models import Draw
 from evaluation.estimates.results import Result as Estimate
@@ -207,9 +207,8 @@ def _add(
     share = Measure("Judged", max(1, measure.reads(lists.depth)))
     found = bound_scores(lists, inputs.judged, [measure, share])
     score, judged = found.lower.mean(measure).value, found.known.mean(share).value
-    is_complete = score == found.upper.mean(measure).value
     original = bound_scores(lists, inputs.original, [measure]).lower.mean(measure).value
-    if is_complete:
+    if is_complete(judged, [score, found.upper.mean(measure).value]):
         result.complete.append(CompleteRow(run, str(measure), score, original))
     elif estimate is None or estimate.value is None:
         result.unjudged.append(UnjudgedRow(run, str(measure), score, judged))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from evaluation.core.moments.kinds import NEEDS
+from evaluation.core.pools.bounds import is_complete
 from evaluation.core.relevance.measure import Parameter
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.models import Evaluation, LabelSet
@@ -72,6 +73,7 @@ class Cell:
 
     read: the number of ranks of the run that the measure reads. judged: their judged share.
     correction: the interval and the correction of the score by the labels, if they are computed.
+    bounds: the lowest and highest score that the unjudged pairs allow, if they are stored.
     """
 
     measure: str
@@ -81,6 +83,7 @@ class Cell:
     judged: Figure
     best: bool = False
     correction: Correction | None = None
+    bounds: Sequence[float | None] | None = None
 
     @property
     def main(self) -> Figure:
@@ -89,8 +92,8 @@ class Cell:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all pairs that the measure reads are judged."""
-        return self.judged.number == 1
+        """Whether no unjudged pair of the ranks that the measure reads can change the score."""
+        return is_complete(self.judged.number, self.bounds)
 
     @property
     def difference(self) -> float | None:
@@ -203,6 +206,7 @@ class ResultRow:
             read,
             judged,
             correction=of_scores.get((self.run.name, measure), by_video),
+            bounds=self.evaluation.bounds.get(measure) if self.evaluation else None,
         )
 
     @property

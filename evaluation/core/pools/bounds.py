@@ -21,7 +21,7 @@ positives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -123,6 +123,16 @@ def bound_scores(
         listed,
         unlisted,
     )
+
+
+def is_complete(judged: float | None, bounds: Sequence[float | None] | None) -> bool:
+    """Return whether no unjudged pair of the ranks that a measure reads can change its score.
+
+    judged: the judged share of these ranks. bounds: over the listed pairs; None if unknown.
+    """
+    if judged == 1:
+        return True
+    return bool(bounds) and bounds[0] is not None and bounds[0] == bounds[1]
 
 
 def _count_judged(labels: Judged) -> IntArray:

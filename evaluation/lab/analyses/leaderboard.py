@@ -12,7 +12,7 @@ import numpy as np
 from evaluation.core.arrays import FloatArray
 from evaluation.core.moments.kinds import NEEDS
 from evaluation.core.moments.scoring import MomentScores, score_moments
-from evaluation.core.pools.bounds import bound_scores
+from evaluation.core.pools.bounds import bound_scores, is_complete
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.statistics.rank_stability import RankStability, SystemRank, rank_stability
 from evaluation.core.statistics.ties import rank_systems
@@ -111,8 +111,7 @@ class BoardRow:
     @property
     def state(self) -> Annotated[str, Shown("State")]:
         """Whether the score is complete, estimated, or can change by unjudged pairs."""
-        low, high = self.bounds
-        if self.judged == 1 or (low is not None and low == high):
+        if is_complete(self.judged, self.bounds):
             return "complete"
         if self.estimated is None:
             return "unjudged pairs"

@@ -9,13 +9,17 @@ from django.urls import reverse
 
 from annotation.models import Campaign
 from evaluation.estimates.services import DrawOptions, draw_captions
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from hearth.jobs.models import Job
-from tests.evaluation.estimates.test_draws import judge_everything, run
-from tests.factories import make_user
+from pooling.services import change_public_page
+from tests.evaluation.estimates.test_draws import CAPTIONS, VIDEOS, judge_everything, run
+from tests.factories import make_run, make_user
 
 __all__ = ["run"]
 
@@ -58,6 +62,46 @@ def test_results_mark_estimates_and_label_sets_name_the_run(run, lead) -> None:
     page = lead.get(reverse("label-set", args=["tiny", published.version])).content.decode()
     assert "Sampled for" in page
     assert not Campaign.objects.filter(name__icontains="new").exists()
+
+
+def test_a_score_is_complete_by_the_same_rule_everywhere(run, lead, tmp_path) -> None:
+    """Rank 1 is relevant, and rank 2 is unjudged: no label changes C@5."""
+    own = {f"c{q}": [f"v{q % VIDEOS}", f"v{(q + 1) % VIDEOS}"] for q in range(CAPTIONS)}
+    make_run(tmp_path, run.benchmark, own, name="first", system="F")
+    draw = draw_captions(run=run, options=DrawOptions(run="new", captions=30), by=OPERATOR)
+    judge_everything(draw, {3})
+    evaluate_runs(benchmark=run.benchmark, by=OPERATOR, labels="original")
+    page = lead.get(reverse("results", args=["tiny"]), {"labels": "original"}).content.decode()
+    assert re.findall(r"Judged@\d+ [\d.]+, complete", page) == [
+        "Judged@1 100.0, complete",
+        "Judged@2 50.0, complete",
+        "Judged@2 50.0, complete",
+    ]
+    states = {}
+    for name, measures in (("leaderboard", {"measure": "C@5"}), ("estimates", {"measures": "C@5"})):
+        asked = {**measures, "labels": "original"}
+        question = build_question(get_analysis(name), run.benchmark, asked)
+        states[name] = get_analysis(name).load(analyse(question=question).result)
+    assert {row.run: row.state.split()[0] for row in states["leaderboard"].board} == {
+        "first": "complete",
+        "new": "unjudged",
+    }
+    assert [row.run for row in states["estimates"].complete] == ["first"]
+
+
+def test_the_public_leaderboard_marks_estimates(run, client) -> None:
+    draw = draw_captions(run=run, options=DrawOptions(run="new", captions=30), by=OPERATOR)
+    evaluate_runs(benchmark=run.benchmark, by=OPERATOR, labels="original", run_names=["new"])
+    shown = {"is_public": True, "shows_while_judging": True}
+    change_public_page(benchmark=run.benchmark, changes=shown, by=OPERATOR)
+    public = reverse("public-benchmark", args=["tiny"])
+    page = client.get(public).content.decode()
+    assert page.count('<span class="state">unjudged pairs</span>') == 1
+    assert "estimated" not in page
+    judge_everything(draw, {3})
+    page = client.get(public).content.decode()
+    assert page.count("estimated 100.0 ±") == 1
+    assert page.count('<span class="state">partly estimated (±') == 1
 
 
 def test_no_proxy_reaches_a_label_set(run, tmp_path) -> None:
