@@ -115,6 +115,8 @@ class _Pinned(http.client.HTTPConnection):
 
     def connect(self) -> None:
         self.sock = self._connected()
+        # `connect_seconds` limits only the connection. `break_off` ends the wait for the answer.
+        self.sock.settimeout(self._network.total_seconds + 1)
         if self._target.is_https:
             context = ssl.create_default_context()
             # `break_off` shuts `sock` down, so `sock` must be set before the handshake.

@@ -188,6 +188,11 @@ def test_a_slow_response_ends_at_the_limit(receiver: Receiver) -> None:
     assert (delivery.status, delivery.answer) == (None, "The host did not answer in 0.5 seconds.")
 
 
+def test_an_answer_may_take_longer_than_the_connection(receiver: Receiver) -> None:
+    receiver.pause = 0.4
+    assert attempt(receiver.url, Network(connect_seconds=0.2, total_seconds=30)).status == 200
+
+
 def test_a_server_that_never_begins_tls_ends_at_the_limit(receiver: Receiver) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         began = time.monotonic()

@@ -130,9 +130,8 @@ def is_complete(judged: float | None, bounds: Sequence[float | None] | None) -> 
 
     judged: the judged share of these ranks. bounds: over the listed pairs; None if unknown.
     """
-    if judged == 1:
-        return True
-    return bool(bounds) and bounds[0] is not None and bounds[0] == bounds[1]
+    low, high = bounds or (None, None)
+    return judged == 1 or (low is not None and low == high)
 
 
 def _count_judged(labels: Judged) -> IntArray:
