@@ -34,6 +34,7 @@ from pooling.api import (
     webhooks,
 )
 from pooling.api import public as public_pages
+from pooling.moments import api as moments
 from pooling.paragraphs import api as paragraphs
 from pooling.phrasings import api as phrasings
 from pooling.relevant_pairs import api as relevant_pairs
@@ -53,6 +54,7 @@ judging_room = [
 
 urlpatterns = [
     *addresses("", judging_room),
+    *moments.urlpatterns,
     *paragraphs.urlpatterns,
     *addresses(
         "benchmarks/<str:key>/",

@@ -502,6 +502,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ),
     ("run-pool", "GET", "/benchmarks/tiny/runs/0/pool/", (OUT, NONE, 405, 405, 405)),
     ("run-pool", "POST", "/benchmarks/tiny/runs/0/pool/", (OUT, NONE, NONE, NONE, NONE)),
+    ("run-moments", "GET", "/benchmarks/tiny/runs/0/moments/tvr/", (OUT, NONE, NONE, NONE, NONE)),
     ("run-confirm", "GET", "/benchmarks/tiny/runs/0/confirm/", (OUT, NONE, 405, 405, 405)),
     ("run-confirm", "POST", "/benchmarks/tiny/runs/0/confirm/", (OUT, NONE, 403, NONE, NONE)),
     ("equal-captions", "GET", "/benchmarks/tiny/equal-captions/", (OUT, NONE, IN, IN, IN)),

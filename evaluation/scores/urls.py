@@ -11,6 +11,7 @@ urlpatterns = [
             ("results/<str:format>/", results.results_download),
             ("runs/<int:pk>/", runs.run),
             ("runs/<int:pk>/pool/", runs.run_pool),
+            ("runs/<int:pk>/moments/<str:form>/", runs.run_moments),
             ("evaluate/", results.evaluate),
         ],
     ),

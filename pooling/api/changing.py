@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from django.db.models import Model
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.permissions import BasePermission
@@ -31,7 +32,7 @@ DELETED = {
 }
 
 
-def delete(request: Request, instance: Run | Pool | Benchmark) -> Response:
+def delete(request: Request, instance: Model) -> Response:
     """Delete an object. If it has many rows, return the job that deletes it."""
     job = delete_or_enqueue(instance, cast(User, request.user))
     return accepted(job) if job else Response(status=status.HTTP_204_NO_CONTENT)

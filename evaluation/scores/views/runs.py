@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from annotation.selectors.tasks import run_tasks_for_page
@@ -29,6 +29,7 @@ from hearth.shared.numbers import Figure
 from hearth.shared.pages import POST, only_for
 from pooling.core.pool_options import LEFT_OUT
 from pooling.models import Benchmark, Pool, Run
+from pooling.moments.exports import moment_forms, send_run_form
 from pooling.phrasings.selectors import spread_of_run, spread_table
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by, can_change_benchmark, can_change_run
 from pooling.selectors.runs import find_runs
@@ -89,11 +90,19 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "can_change": can_change_run(request.user, found),
         **({} if job is None else in_place_context(request, job)),
         "to_confirm": positive_counts(found, label_set) if label_set else [],
+        "moment_forms": moment_forms(found),
         "export_formats": formats_for(request.user, benchmark),
         "spread": spread_table(spread_of_run(found)),
         "code_versions": sorted(row.code_versions),
     }
     return render(request, "evaluation/scores/run.html", context)
+
+
+@only_for(can_see_scores)
+def run_moments(request: HttpRequest, key: str, pk: int, form: str) -> StreamingHttpResponse:
+    """Download a run of moments in a form that official evaluators read."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    return send_run_form(get_object_or_404(_runs(benchmark), pk=pk), form)
 
 
 @only_for(can_evaluate, POST)

@@ -14,7 +14,7 @@ from pooling.core.direction import Direction
 from pooling.core.export import trec_lines
 from pooling.core.whole_matrix import write_similarities
 from pooling.models import Run
-from pooling.moments.exports import RUN_FORMS
+from pooling.moments.exports import RUN_FORMS, open_run_form
 from pooling.selectors.arrays import query_keys, video_keys
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.runs import get_run, scored_lists, similarities_of
@@ -53,9 +53,10 @@ class Command(HearthCommand):
             with write_output(options["output"]) as out:
                 write_similarities(similarities, out.write)
             return self._result(run, options)
-        if form := RUN_FORMS.get(options["format"]):
+        if options["format"] in RUN_FORMS:
+            pieces = open_run_form(run, options["format"])
             with write_output(options["output"]) as out:
-                for piece in form(run):
+                for piece in pieces:
                     out.write(piece.encode())
             return self._result(run, options)
         rows, items = query_keys(benchmark), video_keys(benchmark)

@@ -15,7 +15,6 @@ from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
-from hearth.jobs.deleting import delete
 from hearth.shared.errors import InvalidInput
 from pooling.core.lines import SourceFile
 from pooling.models import Benchmark
@@ -138,5 +137,7 @@ def test_clips_are_stored_once_shown_and_deleted(
     assert address in page
     assert client.get(address).status_code == 200
     assert client.get("/benchmarks/tiny-p/paragraphs/clips/").status_code == 200
-    delete(stored, by=OPERATOR)
+    api = "/api/v1/benchmarks/tiny-p/paragraphs/clips/"
+    assert client.get(api).json()["results"][0]["id"] == stored.pk
+    assert client.delete(f"{api}{stored.pk}/").status_code == 204
     assert not ClipSet.objects.exists()

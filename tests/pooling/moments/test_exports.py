@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.test import Client
 
 from evaluation.release.exports import formats_for, open_export
 from evaluation.release.services import publish_label_set
 from hearth.accounts.actors import OPERATOR
+from hearth.accounts.roles import Role
 from hearth.shared.errors import InvalidInput
 from pooling.moments.core.spans import Spans
-from pooling.moments.exports import RUN_FORMS
+from pooling.moments.exports import RUN_FORMS, moment_forms, open_run_form
 from pooling.moments.selectors import moment_lists, original_spans
 from pooling.services import import_run
 from tests.evaluation.scores.test_moments import publish_spans
@@ -38,12 +40,18 @@ TABLE = "caption_id,video_id,start,end,score\n7,v2,0.1,24.3,0.4\n7,v1,1,2,0.1\n8
     ("form", "content"),
     [("windows", LINES), ("tvr", TVR_RUN), ("segments", SEGMENTS), ("moments", TABLE)],
 )
-def test_exported_runs_are_read_as_the_same_lists(tmp_path: Path, form: str, content: str) -> None:
+def test_exported_runs_are_read_as_the_same_lists(
+    tmp_path: Path, client: Client, form: str, content: str
+) -> None:
     benchmark = imported(tmp_path, files.TVR)
     run = add_run(tmp_path, benchmark, content)
     assert run.format == form
     path = tmp_path / "out"
     call_command("export_run", "made", "A", format=form, output=path, verbosity=0)
+    client.force_login(make_user("researcher", Role.RESEARCHER))
+    for prefix in ("", "/api/v1"):
+        sent = client.get(f"{prefix}/benchmarks/made/runs/{run.pk}/moments/{form}/")
+        assert b"".join(sent.streaming_content) == path.read_bytes()  # type: ignore[attr-defined]
     again = imported(tmp_path, files.TVR, key="other")
     other = import_run(benchmark=again, path=path, system="A", by=OPERATOR).run
     first, second = moment_lists(run), moment_lists(other)
@@ -57,7 +65,26 @@ def test_a_run_of_videos_has_no_form_of_moments(tmp_path: Path) -> None:
     benchmark = imported(tmp_path, files.TVR)
     run = add_run(tmp_path, benchmark, files.tvr_run(VR={7: [[501, 0, 0, 1]], 8: [[501, 0, 0, 1]]}))
     with pytest.raises(InvalidInput, match="ranks whole videos"):
-        list(RUN_FORMS["moments"](run))
+        open_run_form(run, "moments")
+    assert moment_forms(run) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "refused"), [(TVR_RUN, {"windows", "segments"}), (LINES, {"segments"})]
+)
+def test_lists_that_do_not_fit_a_form_are_refused(
+    tmp_path: Path, client: Client, content: str, refused: set[str]
+) -> None:
+    run = add_run(tmp_path, imported(tmp_path, files.TVR), content)
+    client.force_login(make_user("researcher", Role.RESEARCHER))
+    page = f"/benchmarks/made/runs/{run.pk}/"
+    shown = client.get(page).content.decode()
+    for form in RUN_FORMS:
+        answer = client.get(f"{page}moments/{form}/")
+        assert (form, answer.status_code) == (form, 400 if form in refused else 200)
+        assert (f"{page}moments/{form}/" in shown) == (form not in refused)
+    with pytest.raises(InvalidInput, match=r"caption '[78]' does not fit the form segments"):
+        open_run_form(run, "segments")
 
 
 def test_corrected_truth_in_the_forms_of_the_data_sets(tmp_path: Path) -> None:
