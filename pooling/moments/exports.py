@@ -102,7 +102,8 @@ def _fits_all(lists: RankedLists) -> Bools:
 
 def _has_one_video(lists: RankedLists) -> Bools:
     """Return whether each list has moments of one video only, bool [n]."""
-    return ((lists.items == lists.items[:, :1]) | ~lists.is_item).all(axis=1)
+    fits: Bools = ((lists.items == lists.items[:, :1]) | ~lists.is_item).all(axis=1)
+    return fits
 
 
 def _has_all_segments(lists: RankedLists) -> Bools:
@@ -114,8 +115,9 @@ def _has_all_segments(lists: RankedLists) -> Bools:
     is_full = lists.lengths == len(every)
     if lists.depth >= len(every):
         is_full &= (np.sort(codes, axis=1)[:, -len(every) :] == every).all(axis=1)
-    has_all = is_on_grid.all(axis=1) & is_full & _has_one_video(lists)
-    return has_all | (lists.lengths == 0)
+    has_all: Bools = is_on_grid.all(axis=1) & is_full & _has_one_video(lists)
+    is_empty: Bools = lists.lengths == 0
+    return has_all | is_empty
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,13 @@ def test_captions_and_positives_are_numbered_by_first_appearance(tmp_path: Path)
     assert captions.notes == ("columns not used: 'split'",)
 
 
+def test_a_column_of_paragraphs_is_pointed_out(tmp_path: Path) -> None:
+    path = write(tmp_path, b"caption_id,caption,video_id,paragraph_id\nq,one,v1,p\n")
+    hint, unused = read_captions([SourceFile(path, "c.csv")], expected=TABLE).notes
+    assert hint.startswith("The captions have a column 'paragraph_id'. To add their paragraphs")
+    assert unused == "columns not used: 'paragraph_id'"
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

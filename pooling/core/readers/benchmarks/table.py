@@ -35,6 +35,7 @@ from pooling.core.table import CsvTable
 CSV, TSV, JSONL = "csv", "tsv", "jsonl"
 JSON, PARQUET_ROWS = "json", "parquet"
 KEY, TEXT, VIDEO = "caption_id", "caption", "video_id"
+PARAGRAPH: Final = "paragraph_id"
 # The usual names of each column, in order of preference. They are used if a column is not selected.
 KNOWN_NAMES = {
     KEY: (KEY, "query_id", "sen_id", "sentence_id", "qid", "key", "id"),
@@ -166,7 +167,7 @@ def read_table(
         raise InvalidInput("the file has a header but no caption", source=source, line=1)
     return builder.finish(
         _sha256(contents.sha256, named),
-        (*_notes(named), *clips.notes(), *table.notes),
+        (*_notes(named, head.columns), *clips.notes(), *table.notes),
         sources=(source,),
         formats=(head.format,),
     )
@@ -247,13 +248,18 @@ def _with_keys(rows: Iterable[Row]) -> Iterator[Row]:
         positions[video] += 1
 
 
-def _notes(named: Mapping[str, str]) -> list[str]:
+def _notes(named: Mapping[str, str], columns: Iterable[str]) -> list[str]:
     renamed = [f"{c} from {shown(name)}" for c, name in named.items() if c != name]
     notes = [f"columns read: {', '.join(renamed)}"] if renamed else []
     if KEY not in named:
         notes.append(
             "There is no column of caption ids, so the id of each caption is made of the id of its "
             "video and its position among the captions of that video."
+        )
+    if PARAGRAPH in columns:
+        notes.append(
+            f"The captions have a column {PARAGRAPH!r}. To add their paragraphs after the import, "
+            "use the page Paragraphs of the captions, or add_paragraphs, with the same file."
         )
     return notes
 
