@@ -129,7 +129,8 @@ def test_the_page_has_all_parts(study: Campaign, client: Client) -> None:
         csv = client.get(f"{address}tables/{table.name}/").content.decode()
         assert csv.count("\n") == len(table.rows) + 1
         latex = client.get(f"{address}tables/{table.name}/latex/").content.decode()
-        assert latex.count(r" \\") == len(table.rows) + 1
+        parts = latex.count(r"\midrule")  # a wide table is split
+        assert latex.count(r" \\") == parts * (len(table.rows) + 1) > 0
     for chart in analysis.charts(stored.result):
         spec = client.get(f"{address}charts/{chart.name}/").json()
         assert spec["usermeta"]["inputs"] == stored.inputs
