@@ -26,7 +26,7 @@ CONFIDENCE = 0.95
 FEWEST_CARRIERS = 6
 """The least number of captions that must carry the variance for an interval by t."""
 
-MOST_SKEWED = 0.25
+MOST_SKEWED = 0.27
 """The largest skewness of the sample mean for an interval by t."""
 
 
@@ -51,7 +51,7 @@ def difference_estimate(
     m, f: float64 [..., n], measure and prediction of the drawn captions, n at least 3. mean_f: the
     mean prediction of the whole population. bound: the largest possible difference. One difference
     of +bound and one of -bound are added if fewer than 6 captions carry the variance, or if the
-    skewness of the mean is above 0.25, because t is then too narrow: a sample without one of the
+    skewness of the mean is above 0.27, because t is then too narrow: a sample without one of the
     few large differences has a small mean and a small variance. None: never.
     """
     lam = weight_of_machine(m, f)
