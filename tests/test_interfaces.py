@@ -153,3 +153,10 @@ def named(base: type, name: str) -> Any:
 def subclasses(base: type) -> set[Any]:
     direct = set(base.__subclasses__())
     return direct.union(*map(subclasses, direct))
+
+
+@pytest.mark.parametrize("action", list(ACTIONS))
+def test_no_option_hides_a_function_of_its_form(action: type) -> None:
+    """A field named `matches` hides the function of its form that htmx calls on each page."""
+    used_by_scripts = {"attributes", "children", "closest", "elements", "matches", "submit"}
+    assert not used_by_scripts & {option.page_name for option in options_of(action)}
