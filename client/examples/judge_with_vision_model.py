@@ -12,7 +12,7 @@ related to, default: MODEL_NAME), PORT (default: 8020), JUDGE_KEY (what Hearth m
 Not tried: any real model. The program was run against a made server with the address
 `/chat/completions` only, so the quality of the answers, and how well a model reads a number of
 frames in one picture, are unknown. Compare the answers with people's labels
-(`analyse KEY machines`) before you use them.
+(`analyse KEY machine`) before you use them.
 """
 
 from __future__ import annotations

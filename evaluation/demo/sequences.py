@@ -225,7 +225,7 @@ def add_sequences(folder: Path, people: Sequence[SimulatedAnnotator], progress: 
             run=SYSTEM,
             similarities=SourceFile.at(files.similarities),
             k=len(_VIDEOS) - 1,
-            clips_each=matches,
+            matches=matches,
             name=f"{SYSTEM}, u_max {matches}",
         )
         focus_run(benchmark=found, options=options, by=OPERATOR)

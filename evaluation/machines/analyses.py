@@ -388,7 +388,7 @@ def _orders(
 
 
 MACHINES = Analysis(
-    name="machines",
+    name="machine",
     title="Machine judges against people",
     question="How far can a machine judge be trusted, and whom does it favour?",
     options=Options,

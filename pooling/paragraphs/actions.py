@@ -70,7 +70,7 @@ class FocusRun:
     run: The run that finds the videos.
     similarities: By default, those that were imported last for the run.
     k: Only these videos of each list are re-ranked, among themselves. The others keep their places.
-    clips_each: The largest number of clips that one sentence can be matched with.
+    matches: The largest number of clips that one sentence can be matched with.
     shift: Add the same number to all scores, so that the lowest of the first scores becomes 0.
         Negative scores need it: a better matching would otherwise lower the product.
     name: By default, the name of the run with the options.
@@ -79,6 +79,10 @@ class FocusRun:
     run: Annotated[str, RUN]
     similarities: Annotated[SourceFile | None, SIMILARITIES, Option("Similarities")] = None
     k: Annotated[int, Option("First videos (K)", low=1, high=FIRST_MAX)] = 100
-    clips_each: Annotated[int, Option("Clips per sentence (u_max)", low=1, high=MATCHES_MAX)] = 1
+    matches: Annotated[
+        int,
+        # A field `matches` would hide the function of its form that htmx calls.
+        Option("Clips per sentence (u_max)", low=1, high=MATCHES_MAX, page="clips_each"),
+    ] = 1
     shift: Annotated[bool, Option("Shift negative scores")] = False
     name: Annotated[str, Option("Name of the new run", length=NAME_LENGTH, printable=True)] = ""

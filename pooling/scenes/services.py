@@ -144,7 +144,10 @@ def _workers() -> Iterator[tuple[Path, ThreadPoolExecutor, SimpleQueue[Sandbox]]
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for sandbox in sandboxes:
-                sandbox.close()  # also stops the reading of its video
+                sandbox.kill()  # ends the reading of its video
+            pool.shutdown()
+            for sandbox in sandboxes:
+                sandbox.close()
 
 
 def _divide_all(

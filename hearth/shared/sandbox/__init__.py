@@ -105,11 +105,16 @@ class Sandbox:
         self._started()
         return self._isolation
 
-    def close(self) -> None:
-        """Kill the process and its child."""
-        if self._server is not None:
+    def kill(self) -> None:
+        """Kill the process and its child. Another thread may be waiting for its response."""
+        if (server := self._server) is not None:
             with suppress(ProcessLookupError):
-                os.killpg(self._server.pid, signal.SIGKILL)
+                os.killpg(server.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Kill the process and its child, and wait until they have ended."""
+        if self._server is not None:
+            self.kill()
             self._server.communicate()
             self._server = None
 

@@ -116,7 +116,7 @@ def focus_run(
     check_can_import_run(by, benchmark)
     (run,) = find_runs(benchmark, [options.run], Direction.TEXT_TO_VIDEO)
     found = _similarities(benchmark, run, options, by, progress)
-    focus = Focus(options.k, options.clips_each, _shift(run, options))
+    focus = Focus(options.k, options.matches, _shift(run, options))
     space = benchmark.pair_space
     try:
         data = focus_lists(
@@ -126,7 +126,7 @@ def focus_run(
         raise InvalidInput(_missing(benchmark, run, options, missing.args[0])) from missing
     made = {
         "k": options.k,
-        "matches": options.clips_each,
+        "matches": options.matches,
         "shift": focus.shift,
         "similarities": found.sha256,
     }
@@ -135,7 +135,7 @@ def focus_run(
         data=data,
         provenance=provenance_of(METHOD, [run], made),
         system=run.system.key,
-        name=options.name or f"{run.name[:60]} (focus, K {options.k}, u_max {options.clips_each})",
+        name=options.name or f"{run.name[:60]} (focus, K {options.k}, u_max {options.matches})",
         by=by,
     )
 

@@ -65,7 +65,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 
 def report(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
-    question = build_question(get_analysis("machines"), benchmark, {"measures": "C@1", **options})
+    question = build_question(get_analysis("machine"), benchmark, {"measures": "C@1", **options})
     return analyse(question=question).result
 
 
@@ -112,7 +112,7 @@ def test_what_the_machine_alone_would_report(benchmark: Benchmark) -> None:
     (order,) = result["orders"]
     assert order["systems"] == 5
     assert report(benchmark, runs=["first", "third"])["orders"] == []
-    result = get_analysis("machines").load(result)
+    result = get_analysis("machine").load(result)
     assert result.findings()[0].startswith("Used alone, film would report C@1 +12.5 points for")
     assert "not asked" in result.warnings()[0]
     assert [chart.name for chart in result.charts()] == ["calibration", "systems"]
@@ -120,7 +120,7 @@ def test_what_the_machine_alone_would_report(benchmark: Benchmark) -> None:
 
 def test_the_page_shows_the_report(benchmark: Benchmark, client: Any) -> None:
     client.force_login(factories.make_user("res", Role.RESEARCHER))
-    page = client.get("/benchmarks/tiny/analyses/machines/")
+    page = client.get("/benchmarks/tiny/analyses/machine/")
     assert page.status_code == 200
 
 

@@ -317,7 +317,7 @@ def test_a_focused_run_ranks_the_first_videos_again(benchmark: Benchmark, tmp_pa
         },
     }
     assert not focus(benchmark).created
-    assert focus(benchmark, clips_each=2).created
+    assert focus(benchmark, matches=2).created
 
 
 def negative_run(folder: Path, benchmark: Benchmark) -> Run:
@@ -370,7 +370,7 @@ def test_the_commands(sentences: Benchmark, tmp_path: Path, capsys) -> None:
     file = str(similarities_file(tmp_path, MATRICES).path)
     call_command("import_similarities", "tiny-p", file, "--run", "A", "--json")
     assert json.loads(capsys.readouterr().out)["pairs"] == 6
-    options = ("--run", "A", "--k", "2", "--clips-each", "1", "--similarities", file, "--json")
+    options = ("--run", "A", "--k", "2", "--matches", "1", "--similarities", file, "--json")
     call_command("focus_run", "tiny-p", *options)
     made = json.loads(capsys.readouterr().out)
     assert made["run"] == "A (focus, K 2, u_max 1)"

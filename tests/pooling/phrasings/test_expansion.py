@@ -65,3 +65,25 @@ def test_nothing_to_expand(tmp_path) -> None:
     benchmark = make_benchmark(tmp_path, captions=2, videos=2)
     with pytest.raises(InvalidInput, match="No caption can be expanded"):
         expand(benchmark=benchmark, options=ExpandOptions(method=Expander.CAPTIONS), by=OPERATOR)
+
+
+@pytest.mark.django_db
+def test_the_phrasing_that_differs_most_is_selected_and_written(tmp_path, capsys) -> None:
+    benchmark = make_benchmark(tmp_path, captions=2, videos=2)
+    first = benchmark.queries.get(number=0)
+    texts = [f"{first.text} again", "a black bird sleeps"]
+    path = tmp_path / "phrasings.csv"
+    rows = "".join(f"{first.key},{n},{text},person\n" for n, text in enumerate(texts, start=1))
+    path.write_text(f"caption_id,phrasing,text,origin\n{rows}")
+    call_command("import_phrasings", "tiny", path, "--json")
+    capsys.readouterr()
+    output = tmp_path / "selected.csv"
+    call_command("select_phrasings", "tiny", "--count", "1", "--output", output, "--json")
+    assert json.loads(capsys.readouterr().out) == {
+        "captions": 1,
+        "phrasings": 1,
+        "selected": {first.key: [2]},
+    }
+    assert output.read_text() == (
+        f"caption_id,phrasing,text,origin\n{first.key},2,a black bird sleeps,person\n"
+    )
