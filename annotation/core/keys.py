@@ -89,33 +89,21 @@ OTHERS = (
     Action("guidelines", "Guidelines", ("h",)),
     Action("keys", "List of keys", ("?",)),
 )
+_PLAYING = (
+    "cannot-play",
+    "play",
+    "frame-back",
+    "frame-on",
+    "second-back",
+    "second-on",
+    "sound",
+    "slower",
+    "faster",
+)
 # The actions that need a video.
-OF_VIDEO = (
-    "cannot-play",
-    "play",
-    "frame-back",
-    "frame-on",
-    "second-back",
-    "second-on",
-    "sound",
-    "slower",
-    "faster",
-    "sheet",
-)
+OF_VIDEO = (*_PLAYING, "sheet")
 # Actions of the room that the desk also has. "cannot-play" excludes a pair there.
-ON_DESK = (
-    "undo",
-    "cannot-play",
-    "play",
-    "frame-back",
-    "frame-on",
-    "second-back",
-    "second-on",
-    "sound",
-    "slower",
-    "faster",
-    "keys",
-)
+ON_DESK = ("undo", *_PLAYING, "keys")
 # The desk's own actions. A person cannot choose other keys for them.
 DESK_ONLY = (
     Action("previous", "Previous pair", ("i",)),

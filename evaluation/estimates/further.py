@@ -8,7 +8,7 @@ from annotation.models import Judgment
 from annotation.selectors.judgments import JudgmentArrays, judgment_arrays
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray, dense_groups
 from evaluation.core.estimates.corrected import Captions, Rates, corrected_share
-from evaluation.core.estimates.drawn import values_now
+from evaluation.core.estimates.drawn import Progress, values_now
 from evaluation.core.estimates.frames import is_correct_at
 from evaluation.core.estimates.means import SumsByVideo, jackknife_of_undecided
 from evaluation.core.estimates.shares import Interval
@@ -34,15 +34,11 @@ DRAWS = 200
 def future_estimate(loaded: LoadedDraw, measure: str) -> Estimate:
     """Return a score with an interval for other captions and videos."""
     draw, method = loaded.draw, Method.JACKKNIFE
-    now = loaded.progress(measure)
     stored: StoredPopulation = draw.populations[measure]
+    now = loaded.progress(measure)
     n, size = now.finished, stored["size"]
-    if reason := now.estimate.refusal:
+    if reason := _refusal(now, stored, needs="by_video"):
         return Estimate.refused(method, reason, n, size)
-    if "by_video" not in stored:
-        return Estimate.refused(method, Refusal.EARLIER_VERSION, n, size)
-    if not now.is_final:
-        return Estimate.refused(method, Refusal.UNJUDGED, n, size)
     rows, predicted = loaded.drawn_for(measure)
     m, _, _ = values_now(parse_measure(measure), loaded.pairs.rows(rows), loaded.current[rows])
     videos = videos_of(draw.run.benchmark)[loaded.queries[rows]]
@@ -60,15 +56,11 @@ def corrected_estimate(loaded: LoadedDraw, measure: str) -> Estimate:
     draw, method, parsed = loaded.draw, Method.CORRECTED, parse_measure(measure)
     if not is_correct_at(parsed):
         raise InvalidInput(f"{measure} cannot be corrected from few captions. Choose C@k.")
-    now = loaded.progress(measure)
     stored: StoredPopulation = draw.populations[measure]
+    now = loaded.progress(measure)
     n, size = now.finished, stored["size"]
-    if reason := now.estimate.refusal:
+    if reason := _refusal(now, stored, needs="undecided"):
         return Estimate.refused(method, reason, n, size)
-    if "undecided" not in stored:
-        return Estimate.refused(method, Refusal.EARLIER_VERSION, n, size)
-    if not now.is_final:
-        return Estimate.refused(method, Refusal.UNJUDGED, n, size)
     rates = rates_before(draw)
     if rates is None:
         return Estimate.refused(method, Refusal.NO_DOUBLE_LABELS, n, size)
@@ -78,6 +70,15 @@ def corrected_estimate(loaded: LoadedDraw, measure: str) -> Estimate:
     decided = captions.rows(np.flatnonzero(~_undecided(stored, len(captions.weight))))
     n_all = len(captions.weight)
     return _estimate(method, corrected_share(decided, drawn, rates, size, n_all, Z_AT_END), n, size)
+
+
+def _refusal(now: Progress, stored: StoredPopulation, *, needs: str) -> Refusal | None:
+    """Return why there is no further estimate. needs: what the draw must have stored."""
+    if now.estimate.refusal:
+        return now.estimate.refusal
+    if needs not in stored:
+        return Refusal.EARLIER_VERSION
+    return None if now.is_final else Refusal.UNJUDGED
 
 
 def _estimate(method: Method, found: Interval, n: int, size: int) -> Estimate:
