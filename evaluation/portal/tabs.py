@@ -45,20 +45,25 @@ TABS = (
             "benchmark-videos caption video captions-update equal-captions "
             "train-captions-upload train-captions-delete tags-upload videos-add "
             "video-addresses-upload paragraphs paragraphs-add similarities-upload run-focus "
-            "clips-upload clips-delete"
+            "clips-upload clips-delete phrasings-upload phrasing-embeddings-upload "
+            "phrasings-expand phrasings-delete faithfulness-open scenes-find"
         ),
     ),
     Tab(
         "Runs",
         "benchmark-runs",
         set_of(
-            "run-upload run run-change run-delete results benchmark-run-uploads run-upload-refuse"
+            "run-upload run run-change run-delete results benchmark-run-uploads run-upload-refuse "
+            "runs-fuse phrased-lists-upload run-estimate"
         ),
     ),
     Tab(
         "Proxies",
         "proxies",
-        set_of("proxy proxy-compute proxy-upload embeddings-upload proxy-delete"),
+        set_of(
+            "proxy proxy-compute proxy-upload embeddings-upload proxy-delete "
+            "relevant-pairs-find relevant-pairs machines machine"
+        ),
     ),
     Tab(
         "Pools and campaigns",
