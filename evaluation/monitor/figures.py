@@ -10,7 +10,7 @@ from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
 from evaluation.core.people import pace
 from evaluation.core.people.agreement_figures import AgreementFigures, LabelAgreement
-from evaluation.core.people.alpha import alpha_in_words
+from annotation.core.alpha_words import alpha_in_words
 from evaluation.core.people.annotator_resampling import FEW_ANNOTATORS
 from evaluation.monitor.charts import utc
 from evaluation.monitor.selectors import Agreement, CampaignFigures, LabelCount

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.db.models import Count, Q, QuerySet
 
+from annotation.core.alpha_words import alpha_in_words
 from annotation.enums import JudgmentState
 from annotation.models import AT_DESK, SETTLED, Campaign, Judgment
 from annotation.questions.faithfulness.models import PhrasingTask
@@ -50,6 +51,10 @@ class Faithfulness:
     @property
     def agreement_percent(self) -> str:
         return "" if self.agreement is None else f"{100 * self.agreement:.1f}"
+
+    @property
+    def alpha_in_words(self) -> str:
+        return "" if self.alpha is None else alpha_in_words(self.alpha)
 
 
 def judged_phrasings(benchmark: Benchmark) -> dict[int, bool]:

@@ -23,11 +23,6 @@ NO_VARIATION: Final = "no variation"
 ALL_AGREE: Final = "all labels of each pair are equal, so resampling shows no spread"
 ONE_PATTERN: Final = "all pairs have the same labels, so resampling shows no spread"
 
-# The bounds are those of Krippendorff (2004), Content Analysis, 2nd edition, page 241.
-RELIABLE: Final = 0.8
-TENTATIVE: Final = 0.667
-BOUNDS_SOURCE: Final = "bounds by Krippendorff 2004, p. 241"
-
 # Limits the memory of a bootstrap to a few tens of megabytes.
 _CHUNK_CELLS: Final = 1 << 20
 
@@ -72,15 +67,6 @@ def krippendorff_alpha(counts: ValueCounts, level: Level = "nominal") -> Estimat
         level_of_measurement=level,
     )
     return Estimate(float(value))
-
-
-def alpha_in_words(alpha: float) -> str:
-    """Return how reliable labels with this alpha are, with the bound and its source."""
-    if alpha >= RELIABLE:
-        return f"high: {RELIABLE:.3f} or more ({BOUNDS_SOURCE})"
-    if alpha >= TENTATIVE:
-        return f"for tentative conclusions: {TENTATIVE} to {RELIABLE:.3f} ({BOUNDS_SOURCE})"
-    return f"low: below {TENTATIVE} ({BOUNDS_SOURCE})"
 
 
 def _merge_unanimous(several: ValueCounts) -> IntArray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
+from evaluation.core.people.annotator_resampling import LabelPairs, annotator_interval, label_pairs
 from evaluation.core.pools.history import (
     Checkpoint,
     order_settled_from,
@@ -83,13 +84,15 @@ class AgreementRow:
     """The agreement after a number of labels.
 
     several: number of pairs with several labels
+    interval: null if fewer than three annotators share pairs
     """
 
     labels: Labels
     pairs: Annotated[int, Shown("Pairs", "count")]
     several: Annotated[int, Shown("Labelled several times", "count")]
     alpha: Annotated[Score, Shown("Krippendorff’s alpha", "number")]
-    interval: Annotated[Ends | None, Shown("{interval}, pairs resampled", "number")]
+    interval: Annotated[Ends | None, Shown("{interval}, annotators resampled", "number")]
+    interval_pairs: Annotated[Ends | None, Shown("{interval}, pairs resampled", "number")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,8 @@ class Result(results.WithIntervals):
                 self.agreement,
                 note="Agreement of the planned labels of each pair on whether it is relevant. A "
                 "third label is requested only if two labels differ, which makes alpha of all "
-                "labels too high.",
+                "labels too high. The interval with annotators resampled needs three annotators "
+                "who share pairs. The other one holds only for the same annotators.",
             ),
         ]
 
@@ -245,12 +249,13 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
         **size,
     )
     arrived = np.argsort(judgments.ids, kind="stable")
+    relevant, is_planned = (judgments.labels >= 1).astype(np.int64), judgments.is_first[arrived]
     answered = replay_labels(
         judgments.codes,
         judgments.pair_of[arrived],
-        (judgments.labels[arrived] >= 1).astype(np.int64),
+        relevant[arrived],
         checkpoints,
-        is_first=judgments.is_first[arrived],
+        is_first=is_planned,
         **size,
     )
     for number, (known, answers) in enumerate(zip(for_captions, answered, strict=True)):
@@ -259,7 +264,11 @@ def _compute(inputs: Inputs, options: Options, progress: Progress) -> Result:
         checkpoint = replace(answers, judged=known.judged)
         values = inputs.values(_judged_at(checkpoint, inputs), options.measure)
         rows += _scores(checkpoint, values, inputs, options, rng)
-        agreement.append(_agreement(checkpoint, options, rng))
+        planned = arrived[: answers.labels][is_planned[: answers.labels]]
+        shared = label_pairs(
+            judgments.pair_of[planned], judgments.annotators[planned], relevant[planned]
+        )
+        agreement.append(_agreement(checkpoint, shared, options, rng))
     return Result(
         stopping=stopping_rule(inputs, options, values, labels),
         measure=options.measure,
@@ -312,16 +321,25 @@ def _scores(
     return rows
 
 
-def _agreement(checkpoint: Checkpoint, options: Options, rng: np.random.Generator) -> AgreementRow:
-    interval = alpha_interval(
+def _agreement(
+    checkpoint: Checkpoint, shared: LabelPairs, options: Options, rng: np.random.Generator
+) -> AgreementRow:
+    by_pairs = alpha_interval(
         checkpoint.opinions, options.resamples, rng=rng, confidence=options.confidence
+    )
+    by_annotators = annotator_interval(
+        shared,
+        options.resamples,
+        rng=np.random.default_rng(options.seed),
+        confidence=options.confidence,
     )
     return AgreementRow(
         checkpoint.labels,
         checkpoint.opinions.n_pairs,
         checkpoint.opinions.n_multiply_labelled,
         krippendorff_alpha(checkpoint.opinions).value,
-        interval.ends,
+        by_annotators.ends,
+        by_pairs.ends,
     )
 
 

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from annotation.core.alpha_words import alpha_in_words
 from annotation.core.consensus import NO_LABEL
 from evaluation.core.arrays import IntArray
 from evaluation.core.people import agreement_figures
 from evaluation.core.people.agreement import ValueCounts, count_opinions, percent_agreement
 from evaluation.core.people.agreement_figures import LabelAgreement, Resampling, figures_from_store
-from evaluation.core.people.alpha import alpha_in_words, alpha_interval, krippendorff_alpha
+from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs

@@ -15,6 +15,7 @@ from evaluation.core.people.agreement_figures import (
     Resampling,
     figures_of_both,
 )
+from annotation.core.alpha_words import alpha_in_words
 from evaluation.lab.analyses import options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
@@ -55,6 +56,7 @@ class AgreementRow:
     level: `sentences` or `paragraphs`
     labels: `first_labels` are the planned labels, `all_labels` those asked for later, too
     pairs: number of pairs with two labels or more
+    undefined: the reason why `alpha_interval` is null
     """
 
     level: Annotated[str, Shown("Level", write=LEVELS.__getitem__)]
@@ -63,8 +65,16 @@ class AgreementRow:
     agreement: Annotated[Score, Shown("All labels equal, %", "percent")]
     pairwise: Annotated[Score, Shown("Two labels equal, %", "percent")]
     alpha: Annotated[Score, Shown("Alpha", "coefficient")]
-    alpha_interval: Annotated[Ends | None, Shown("95 % interval", "coefficient")]
+    alpha_interval: Annotated[
+        Ends | None, Shown("95 % interval, annotators resampled", "coefficient")
+    ]
+    alpha_interval_pairs: Annotated[
+        Ends | None, Shown("95 % interval, pairs resampled", "coefficient")
+    ]
     ac1: Annotated[Score, Shown("Gwet’s AC1", "coefficient")]
+    undefined: Annotated[
+        str | None, Shown("Reason for no interval", write=lambda reason: reason or "")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +83,17 @@ class Result(results.Result):
 
     agreement: Annotated[
         list[AgreementRow],
-        Tabled("agreement", "Agreement on sentences and on paragraphs"),
+        Tabled("agreement", "Agreement on sentences and on paragraphs", "{alphas_in_words}"),
     ]
+
+    @property
+    def alphas_in_words(self) -> str:
+        """Return how high alpha of the planned labels of each level is."""
+        return " ".join(
+            f"{LEVELS[row.level]}: alpha is {alpha_in_words(row.alpha)}."
+            for row in self.agreement
+            if row.labels == "first_labels" and row.alpha is not None
+        )
 
     def warnings(self) -> list[str]:
         if any(row.pairs for row in self.agreement):
@@ -104,8 +123,10 @@ def _row(level: str, labels: str, found: LabelAgreement) -> AgreementRow:
         found["agreement"],
         found["pairwise_agreement"],
         found["alpha"],
+        found["alpha_interval"],
         found["alpha_interval_pairs"],
         found["ac1"],
+        found["undefined"].get("alpha_interval"),
     )
 
 

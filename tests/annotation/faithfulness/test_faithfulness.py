@@ -95,7 +95,7 @@ def states(campaign: Campaign) -> dict[str, tuple[str, int | None]]:
 
 
 def test_two_equal_answers_decide_and_a_third_settles_a_disagreement(
-    benchmark: Benchmark, campaign: Campaign, people: list[APIClient]
+    benchmark: Benchmark, campaign: Campaign, people: list[APIClient], client: Client
 ) -> None:
     anna, ben, cleo = people
     assert answer(anna, campaign, {"a dog plays": 1, "a cat plays": 0, "a man runs": 1}) == []
@@ -125,6 +125,9 @@ def test_two_equal_answers_decide_and_a_third_settles_a_disagreement(
     # Equal pairs of answers: 1 of 1, 1 of 1 and 1 of 3. Alpha is 1 - 2 / (2 * 3 * 4 / 6).
     assert (found.compared, found.agreement) == (3, pytest.approx(3 / 5))
     assert found.alpha == pytest.approx(0.5)
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    page = client.get(f"/campaigns/{campaign.pk}/").content.decode()
+    assert "alpha is 0.500, low: below 0.667 (bounds by Krippendorff 2004, p. 241)." in page
     with pytest.raises(InvalidInput, match="not judged yet"):
         open_faithfulness(benchmark=benchmark, options=NewFaithfulness(), by=OPERATOR)
     with pytest.raises(Conflict, match="People judge these phrasings"):

@@ -19,7 +19,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.enums import Priority
+from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.labels import labels_fingerprint
+from evaluation.core.people.annotator_resampling import annotator_interval, label_pairs
 from evaluation.core.statistics.halves import split_in_half
 from evaluation.lab.analyses import ANALYSES, get_analysis
 from evaluation.lab.analyses.question import build_question
@@ -761,6 +763,30 @@ def test_history_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
     found = analyse(question=before)
     assert found.result["agreement"][-1]["labels"] == 13
     assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.fingerprint)
+
+
+def test_alpha_while_labels_arrive_has_the_interval_of_annotators(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    """At the last checkpoint, both intervals are those of the planned labels."""
+    for person, differs in (("ben", "v2"), ("cara", "v1")):
+        rows = [
+            (f"c{caption}", video, person, int(video != differs))
+            for caption in range(2)
+            for video in ("v0", "v1", "v2", "v3")
+        ]
+        add_judgments(tmp_path, benchmark, rows)
+    rows = result_of(benchmark, "history", moments="4", resamples="100")["agreement"]
+    # Before the labels of a third annotator, no annotators can be resampled.
+    assert [row["interval"] is None for row in rows] == [True, True, True, False, False]
+    last = rows[-1]
+    judgments = judgment_arrays(benchmark)
+    planned = judgments.is_first
+    pairs = label_pairs(
+        judgments.pair_of[planned], judgments.annotators[planned], judgments.labels[planned]
+    )
+    by_annotators = annotator_interval(pairs, 100, rng=np.random.default_rng(0))
+    assert last["interval"] == by_annotators.ends != last["interval_pairs"]
 
 
 def test_arriving_labels_do_not_each_start_a_computation(

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from evaluation.core.paragraphs.opinions import paragraph_opinions
-from evaluation.core.people.agreement_figures import Opinions
+from evaluation.core.people.agreement_figures import Opinions, Resampling
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
+from evaluation.release.selectors import agreement_figures, live_labels
 from hearth.accounts.actors import OPERATOR
 from pooling.paragraphs.actions import AddParagraphs
 from pooling.paragraphs.services import add_paragraphs
@@ -64,3 +65,17 @@ def test_annotators_who_agree_on_three_of_four_sentences(tmp_path: Path) -> None
         ("paragraphs", "first_labels", 2, 0.5, 0.5, pytest.approx(0)),
         ("paragraphs", "all_labels", 2, 0.5, 0.5, pytest.approx(0)),
     ]
+    reason = "fewer than three annotators share pairs"
+    intervals = [(row["alpha_interval"], row["undefined"]) for row in found.result["agreement"]]
+    assert intervals == [(None, reason)] * 4
+    assert all(row["alpha_interval_pairs"] for row in found.result["agreement"][:2])
+    add_judgments(tmp_path, sentences, [(key, "v0", "cara", 1) for key, _, _ in CAPTIONS])
+    question = build_question(get_analysis("paragraph-agreement"), made, {"resamples": 100})
+    found = analyse(question=question)
+    own = agreement_figures(live_labels(sentences)[0], Resampling(100))["all_labels"]
+    row = found.result["agreement"][1]
+    names = ("alpha_interval", "alpha_interval_pairs")
+    assert [row[name] for name in names] == [own[name] for name in names]
+    assert row["alpha_interval"] != row["alpha_interval_pairs"]
+    (table,) = get_analysis("paragraph-agreement").tables(found.result)
+    assert table.note.startswith("Sentences: alpha is low: below 0.667 (bounds by Krippendorff")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.core.files.release.facts import SPANS, ReleaseFacts, VersionFacts
-from evaluation.core.people.alpha import alpha_in_words
+from annotation.core.alpha_words import alpha_in_words
 
 # Characters that Markdown reads as formatting.
 SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
