@@ -119,11 +119,16 @@ class _Scores:
         self.label_set = None if is_blind(benchmark, page) else label_sets.first()
         self.original = stored_scores(benchmark, None)
         self.labelled = stored_scores(benchmark, self.label_set) if self.label_set else {}
+        self.corrections = stored_corrections(self.label_set, TABLE_MEASURES)
 
     def row_of(self, upload: RunUpload) -> UploadRow:
         if upload.run is None:
             return UploadRow(upload, self.label_set, None)
         (row,) = result_rows(
-            [upload.run], self.original, self.labelled, by_labels=self.label_set is not None
+            [upload.run],
+            self.original,
+            self.labelled,
+            by_labels=self.label_set is not None,
+            corrections=self.corrections,
         )
         return UploadRow(upload, self.label_set, row)

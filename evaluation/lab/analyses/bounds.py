@@ -20,7 +20,13 @@ from evaluation.lab.analyses import charts, options, results
 from evaluation.lab.analyses.analysis import CUT, Analysis
 from evaluation.lab.analyses.inputs import AUTO, Inputs
 from evaluation.lab.analyses.intervals import resampled_by
-from evaluation.lab.analyses.noise import DRAWS, EQUAL_RATES, corrected_bounds, noise_of_labels
+from evaluation.lab.analyses.noise import (
+    ALL_POSITIVES,
+    DRAWS,
+    EQUAL_RATES,
+    corrected_bounds,
+    noise_of_labels,
+)
 from evaluation.lab.analyses.rows import Ends, Interval, MeasureName, Run, Score, Shown, as_json
 from evaluation.lab.analyses.tables import Table
 from evaluation.release.selectors import highest_grade
@@ -375,6 +381,7 @@ BOUNDS = Analysis(
         "and the upper one the upper end with all of them as relevant. The intervals are for these "
         f"captions. {EQUAL_RATES} Corrected bounds exist for C@k, P@k and RR of text-to-video "
         "runs, and only if pairs with several labels show how often labels are wrong.",
+        ALL_POSITIVES,
         "The estimate assumes that an unjudged pair is relevant as often as similar judged pairs. "
         "A judged pair is similar if it has the same rank as the unjudged pair and only one run "
         "ranks it within the depth. The estimate uses all runs of the benchmark, not only the "

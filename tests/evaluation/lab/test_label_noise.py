@@ -25,6 +25,7 @@ from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from hearth.shared.errors import InvalidInput
 from pooling.models import Benchmark, Run
+from pooling.services import publish_run
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
     add_judgments,
@@ -32,11 +33,12 @@ from tests.factories import (
     make_annotator,
     make_benchmark,
     make_campaign_with_gold,
+    make_outsider,
     make_run,
     make_user,
     submit,
 )
-from tests.pooling.test_run_uploads import make_public
+from tests.pooling.test_run_uploads import make_public, run_file, scored
 
 pytestmark = pytest.mark.django_db
 ANALYSIS = get_analysis("label-noise")
@@ -295,6 +297,26 @@ def test_the_results_page_shows_intervals_and_corrected_scores(
     # Labels alone have no stored result, and the original positives are not corrected.
     assert "not computed yet" in client.get(f"{address}?only=on").content.decode()
     assert "corrected" not in client.get(f"{address}?labels=original").content.decode()
+
+
+def test_an_uploader_sees_bounds_that_allow_for_wrong_labels(
+    tmp_path: Path, client: Client
+) -> None:
+    benchmark, _ = simulated(tmp_path)
+    make_public(benchmark, shows_while_judging=True)
+    olga = make_outsider("olga")
+    lists = {f"c{q}": [f"v{v}" for v in range(10)] for q in range(CAPTIONS)}
+    made = scored(benchmark, olga, file=run_file(lists))
+    publish_run(upload=made, changes={}, by=olga)
+    client.force_login(olga)
+    assert re.search(r"bounds [\d.]+ to [\d.]+ if all labels are right<", _uploads(client))
+    row = score(compute_shown_analyses(benchmark=benchmark)["label-noise"].result, "Mine", "C@1")
+    low, high = (f"{100 * end:.1f}" for end in row["bounds_corrected"])
+    assert f"if all labels are right, corrected {low} to {high}<" in _uploads(client)
+
+
+def _uploads(client: Client) -> str:
+    return client.get("/uploads/").content.decode()
 
 
 def test_the_results_page_shows_intervals_if_error_rates_are_unknown(

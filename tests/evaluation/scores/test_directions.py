@@ -64,6 +64,7 @@ def test_results_show_one_direction(benchmark: Benchmark, client: Client) -> Non
         assert sorted(row.run.name for row in page.context["rows"]) == names
         answer = client.get(f"/benchmarks/tiny/results/json/{query}")
         assert sorted(answer.json()["runs"]) == names
+        assert ("video-to-text runs are not corrected" in page.content.decode()) == bool(query)
     assert answer["Content-Disposition"].endswith('-v1.0.0-video-to-text.json"')
     run = find_runs(benchmark, [NAMES[3]])[0]
     page = client.get(f"/benchmarks/tiny/runs/{run.pk}/")
