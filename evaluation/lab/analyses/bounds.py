@@ -200,7 +200,7 @@ class Result(results.WithIntervals):
         return [
             charts.Chart(
                 "bounds",
-                "Scores with their bounds over the listed pairs",
+                "Scores with their bounds over the listed pairs, if all labels are right",
                 "Each measure has a dot for each run, on a line from the lower to the upper bound "
                 "over the listed pairs. Listed pairs are the pairs in the ranked lists of the run, "
                 "cut at the depth. If all of them are judged, the line is a point.",

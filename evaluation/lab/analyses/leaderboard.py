@@ -187,9 +187,10 @@ class Result(results.WithIntervals):
             ),
             charts.Chart(
                 "bounds",
-                "Scores with their bounds",
+                "Scores with their bounds, if all labels are right",
                 "A dot for the score of each run, in the order of ranks. Its line goes from the "
-                "lowest to the highest score that the unjudged pairs allow.",
+                "lowest to the highest score that the unjudged pairs allow if all labels are "
+                "right.",
                 {
                     "data": {"values": bounded},
                     "height": {"step": 26},
