@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from annotation.core.alpha_words import alpha_in_words
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
 from evaluation.core.people import pace
 from evaluation.core.people.agreement_figures import AgreementFigures, LabelAgreement
-from annotation.core.alpha_words import alpha_in_words
 from evaluation.core.people.annotator_resampling import FEW_ANNOTATORS
 from evaluation.monitor.charts import utc
 from evaluation.monitor.selectors import Agreement, CampaignFigures, LabelCount

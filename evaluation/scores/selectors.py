@@ -35,11 +35,13 @@ class Correction:
 class Corrections:
     """The corrections by the names of run and measure.
 
-    has_rates: whether the error rates of the labels are known.
+    has_rates: whether the error rates of the labels are known. left_out: the number of labels that
+    the scores use and the corrections leave out, because earlier labels were the reason for them.
     """
 
     has_rates: bool
     of_scores: Mapping[tuple[str, str], Correction]
+    left_out: int
 
 
 def stored_corrections(
@@ -90,7 +92,7 @@ def _corrections(result: Mapping[str, Any]) -> Corrections:
         )
         for row in result["scores"]
     }
-    return Corrections(result["used"] is not None, of_scores)
+    return Corrections(result["used"] is not None, of_scores, result.get("left_out", 0))
 
 
 def stored_scores(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
+from annotation.core.alpha_words import alpha_in_words
 from annotation.selectors.labels import labels_fingerprint
 from evaluation.core.paragraphs.opinions import paragraph_opinions
 from evaluation.core.people.agreement_figures import (
@@ -15,7 +16,6 @@ from evaluation.core.people.agreement_figures import (
     Resampling,
     figures_of_both,
 )
-from annotation.core.alpha_words import alpha_in_words
 from evaluation.lab.analyses import options, results
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.core.people.agreement_figures import RESAMPLES
 from annotation.core.alpha_words import alpha_in_words
+from evaluation.core.people.agreement_figures import RESAMPLES
 from evaluation.monitor.services import compute_agreement
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand

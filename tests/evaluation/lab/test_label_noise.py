@@ -13,12 +13,17 @@ from django.test import Client
 from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Campaign, GoldItem, Judgment
 from annotation.selectors.judgments import judgment_arrays
+from annotation.services import open_confirmation
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.selectors import gold_answers, noisy_labels
 from evaluation.lab.services import analyse, compute_shown_analyses
 from evaluation.models import LabelSet
-from evaluation.release.selectors import label_set_labels, original_judged
+from evaluation.release.selectors import (
+    label_set_labels,
+    original_judged,
+    positives_to_confirm,
+)
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from hearth.accounts.actors import OPERATOR
@@ -297,6 +302,25 @@ def test_the_results_page_shows_intervals_and_corrected_scores(
     # Labels alone have no stored result, and the original positives are not corrected.
     assert "not computed yet" in client.get(f"{address}?only=on").content.decode()
     assert "corrected" not in client.get(f"{address}?labels=original").content.decode()
+
+
+def test_the_results_page_states_that_confirming_labels_are_not_corrected(
+    tmp_path: Path, client: Client
+) -> None:
+    benchmark, _ = simulated(tmp_path)
+    _, codes = positives_to_confirm(LabelSet.objects.get(), None, 1)
+    confirmation = open_confirmation(benchmark=benchmark, codes=codes[:6], by=OPERATOR)
+    for assignment in claim(confirmation, make_annotator("zoe")):
+        submit(assignment, 1)
+    answers = Judgment.objects.filter(task__campaign=confirmation).count()
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    for number, is_stated in ((0, False), (answers, True)):
+        if number:
+            publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+        compute_shown_analyses(benchmark=benchmark)
+        page = client.get(f"/benchmarks/{benchmark.key}/results/").content.decode()
+        stated = f"leaves out {number} labels by which positives were confirmed"
+        assert (stated in page) is is_stated
 
 
 def test_an_uploader_sees_bounds_that_allow_for_wrong_labels(

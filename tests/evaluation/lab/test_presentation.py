@@ -150,3 +150,29 @@ def test_settings_of_the_comparison_are_collapsed_if_there_are_lists(
     assert "<span>Correct runs: <bdi>all runs correct</bdi></span>" in page
     nothing = rita.get("/benchmarks/tiny/compare/", {"text": "cat"}).content.decode()
     assert '<details class="lab-form" open>' in nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "table"),
+    [("leaderboard", "board", "moves"), ("replay", "systems", "budgets")],
+)
+def test_tau_is_shown_for_five_systems_or_more(
+    benchmark: Benchmark, name: str, rows: str, table: str
+) -> None:
+    analysis = get_analysis(name)
+    result = analyse(question=build_question(analysis, benchmark, {})).result
+    for systems in (4, 5):
+        is_list = isinstance(result[rows], list)
+        result[rows] = [result[rows][0]] * systems if is_list else systems
+        found = next(each for each in analysis.tables(result) if each.name == table)
+        assert ("tau" in {column.key for column in found.columns}) is (systems == 5)
+        assert ("Kendall’s tau is shown for 5 or more systems" in found.note) is (systems == 4)
+
+
+def test_tau_of_five_systems_is_in_the_note_on_their_ranks(benchmark: Benchmark) -> None:
+    analysis = get_analysis("significance")
+    result = analyse(question=build_question(analysis, benchmark, {"measure": "P@2"})).result
+    for systems, start in ((4, "Kendall’s tau is shown for 5"), (5, "Kendall’s tau of both")):
+        result["ranks"] = [result["ranks"][0]] * systems
+        (note,) = (table.note for table in analysis.tables(result) if table.name == "ranks")
+        assert note.startswith(start)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.core.files.release.facts import SPANS, ReleaseFacts, VersionFacts
 from annotation.core.alpha_words import alpha_in_words
+from evaluation.core.files.release.facts import SPANS, ReleaseFacts, VersionFacts
 
 # Characters that Markdown reads as formatting.
 SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
