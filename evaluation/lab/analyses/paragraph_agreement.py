@@ -165,7 +165,8 @@ PARAGRAPH_AGREEMENT = Analysis(
         "Labels of sentences are compared as relevant or not relevant. The label of an annotator "
         "for a paragraph on a video follows from the annotator’s own labels of its sentences, by "
         "the needed share of the sentences. It is left out unless the annotator judged all of "
-        "them: some of them can mostly settle a paragraph only as not relevant. The interval "
-        "resamples pairs.",
+        "them: some of them can mostly settle a paragraph only as not relevant.",
+        "Quote alpha with the interval that resamples annotators, because the other one holds only "
+        "for the same annotators.",
     ),
 )
