@@ -28,7 +28,8 @@ DRAWS: Final = 500
 EQUAL_RATES = (
     "The correction uses the error rates that pairs with several labels show, as the analysis "
     "“Wrong labels” does, which also explains it. It assumes that all labels with the same rate "
-    "are wrong equally often, and independently."
+    "are wrong equally often, and independently. Of a pair that was confirmed, it uses only the "
+    "first label."
 )
 
 
