@@ -33,6 +33,7 @@ from pooling.models import Benchmark, Run, Tag
 from tests.conftest import ROOT, database_url_of_tests
 from tests.factories import (
     add_proxy,
+    add_run,
     caption_rows,
     make_benchmark,
     row_counts,
@@ -499,6 +500,24 @@ def test_links_pipes_and_the_standard_output_are_written_in_place(
     shown = capfd.readouterr()
     assert shown.out == expected
     assert json.loads(shown.err)["output"] == "-"
+
+
+def test_a_reader_that_closes_the_standard_output_leaves_one_line(folder: Path) -> None:
+    """As `head` does. Rows of the query are still unread."""
+    add_run(folder, make_benchmark(folder), LISTS, system="S")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-u", "manage.py", "export_run", "tiny", "S", "--output", "-"],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": database_url_of_tests()},
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (2, "CommandError: -: Broken pipe\n")
 
 
 def test_a_matrix_and_a_backup_need_a_file(judged: Path, fail: Fail) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
@@ -116,7 +117,7 @@ class HearthCommand(BaseCommand):
         self.progress = TerminalProgress(lines=not options["json"])
         inputs = InputFiles()
         try:
-            result = self.run(**inputs.readable(options, self.outputs))
+            result = self._run(inputs.readable(options, self.outputs))
         except HearthError as error:
             raise CommandError(inputs.named(_all_problems(error)), returncode=BAD_INPUT) from error
         except OSError as error:
@@ -140,6 +141,15 @@ class HearthCommand(BaseCommand):
             self.stdout.write(json.dumps(result, allow_nan=False))
         else:
             self.report(result)
+
+    def _run(self, options: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self.run(**options)
+        except BaseException as error:
+            # Close the queries of unread rows while the database is open. Later, each would print a
+            # traceback.
+            traceback.clear_frames(error.__traceback__)
+            raise
 
     def run(self, **options: Any) -> dict[str, Any]:
         raise NotImplementedError

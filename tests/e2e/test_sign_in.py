@@ -16,12 +16,13 @@ from hearth.accounts.models import User
 from hearth.accounts.roles import Role
 from tests import factories
 from tests.accounts.test_second_factor import code_now
+from tests.conftest import PLAIN_HOST, open_context
 from tests.e2e.barriers import is_sound
-from tests.e2e.rooms import log_in
+from tests.e2e.rooms import forget, log_in
 from tests.e2e.waiting import follow
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 OVERFLOWS = "document.documentElement.scrollWidth > innerWidth"
 
@@ -146,6 +147,21 @@ def test_a_refused_passkey_shows_a_message(anna: User, page: Page) -> None:
     page.get_by_label("Password").fill(factories.PASSWORD)
     follow(page.get_by_role("button", name="Sign in", exact=True))
     assert page.url.endswith("/accounts/2fa/authenticate/")
+
+
+def test_over_plain_http_passkeys_need_another_way(
+    browser: Browser, live_server: Any, page_problems: list[str], settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, PLAIN_HOST]
+    url = live_server.url.replace("localhost", PLAIN_HOST)
+    with open_context(browser, url, page_problems) as context:
+        page = context.new_page()
+        page.goto("/accounts/login/")
+        page.get_by_role("button", name="Sign in with a passkey").click()
+        reason = "Browsers allow passkeys only over HTTPS. Choose another way."
+        expect(page.get_by_role("alert")).to_have_text(reason)
+    forget(page_problems, "Cross-Origin-Opener-Policy")
+    assert page_problems == []
 
 
 def test_a_required_second_factor_is_set_up(page: Page, settings: Any) -> None:

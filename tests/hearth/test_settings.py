@@ -76,7 +76,10 @@ def test_two_sites_on_one_host_have_different_cookies(tmp_path: Path) -> None:
     """Browsers send cookies to all ports of a host."""
     show = (
         "from django.conf import settings as s; "
-        "print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.LANGUAGE_COOKIE_NAME)"
+        "from django.utils.module_loading import import_string; "
+        "messages = import_string(s.MESSAGE_STORAGE).storage_classes[0]; "
+        "print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.LANGUAGE_COOKIE_NAME, "
+        "messages.cookie_name)"
     )
     public = {"ALLOWED_HOSTS": "hearth.example", "SECRET_KEY": OWN_KEY}
     homes = [(tmp_path / "a", {}), (tmp_path / "b", {}), (tmp_path / "c", public)]
@@ -85,7 +88,8 @@ def test_two_sites_on_one_host_have_different_cookies(tmp_path: Path) -> None:
     assert not set(a) & set(b)
     assert all(name.startswith("sessionid_") for name in (a[0], b[0]))
     # All replicas of a public site share the names, wherever their folders are.
-    assert c == ["__Host-sessionid", "__Host-csrftoken", "__Host-django_language"]
+    names = ["sessionid", "csrftoken", "django_language", "messages"]
+    assert c == [f"__Host-{name}" for name in names]
 
 
 def test_a_site_below_a_path_is_refused(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_the_command_confirms_all_named_people_or_none(
         call_command("confirm_uploaders", "tiny", "oda", "nemo")
     call_command("confirm_uploaders", "tiny")
     assert capsys.readouterr().out == "olga: waiting\noda: waiting\n"
-    call_command("confirm_uploaders", "tiny", "oda", "olga")
+    call_command("confirm_uploaders", "tiny", "oda", " OLGA")
     call_command("confirm_uploaders", "tiny", "olga", "--remove", "--json")
     output = capsys.readouterr().out.splitlines()
     assert sorted(output[:2]) == ["oda: confirmed", "olga: confirmed"]

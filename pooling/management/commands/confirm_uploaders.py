@@ -10,6 +10,7 @@ from django.db import transaction
 from hearth.accounts.actors import OPERATOR
 from hearth.shared.commands import HearthCommand
 from hearth.shared.errors import InvalidInput
+from hearth.shared.folding import fold
 from pooling.models import Benchmark, Uploader
 from pooling.selectors.benchmarks import get_benchmark
 from pooling.selectors.uploaders import uploaders_of
@@ -53,7 +54,7 @@ class Command(HearthCommand):
 
 
 def _find(benchmark: Benchmark, username: str) -> Uploader:
-    found = uploaders_of(benchmark).filter(person__username=username).first()
+    found = uploaders_of(benchmark).filter(person__username_folded=fold(username)).first()
     if found is None:
         reason = f"No active person {username!r} asked to be confirmed for {benchmark.key}."
         raise InvalidInput(reason)

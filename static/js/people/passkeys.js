@@ -6,7 +6,9 @@ const { passkey, button, credential, passwordless, options } = box.dataset;
 
 document.addEventListener("allauth.error", (event) => {
   event.preventDefault();
-  notice.textContent = notice.dataset.passkeyError;
+  // Browsers have passkeys only on pages that came over HTTPS, or from this machine.
+  const { passkeyError, passkeyInsecure } = notice.dataset;
+  notice.textContent = globalThis.isSecureContext ? passkeyError : passkeyInsecure;
   notice.hidden = false;
 });
 
