@@ -94,6 +94,8 @@ def import_benchmark(
         if again.stored and changes:
             update_captions(benchmark=benchmark, file=file, changes=changes, by=by)
         broken = attach_videos(benchmark, made.listed.videos, ready)
+        if media_dir is not None and not any(row.file for row in made.listed.videos):
+            broken += ("no row of the videos names a file, so no file of the folder was stored",)
         if files.columns or files.expected not in (AUTO, TABLE):
             benchmark.reading = {"format": files.expected, "columns": dict(files.columns)}
             benchmark.save(update_fields=["reading"])

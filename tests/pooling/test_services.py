@@ -216,6 +216,13 @@ def test_a_missing_media_file_is_refused(tmp_path: Path) -> None:
     assert Benchmark.objects.count() == 0
 
 
+def test_a_folder_of_videos_that_no_row_names_is_noted(tmp_path: Path) -> None:
+    videos = write_videos(tmp_path, [("v0", "", "")])
+    captions = write_captions(tmp_path, caption_rows(1, 1))
+    done = import_benchmark(key="tiny", captions=captions, videos=videos, media_dir=tmp_path)
+    assert done.notes == ("no row of the videos names a file, so no file of the folder was stored",)
+
+
 # --- Runs -----------------------------------------------------------------------------------
 
 
