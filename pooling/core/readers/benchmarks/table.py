@@ -18,7 +18,14 @@ from pooling.core.keys import shown
 from pooling.core.lines import HEAD_BYTES, SourceFile, lines_of
 from pooling.core.parquet import PARQUET
 from pooling.core.problems import Problems
-from pooling.core.readers.benchmarks import HEADLESS, TABLE, BenchmarkReader, Part, captions
+from pooling.core.readers.benchmarks import (
+    HEADLESS,
+    TABLE,
+    BenchmarkReader,
+    Part,
+    captions,
+    title_of_other,
+)
 from pooling.core.readers.benchmarks.joined import PLUS, Clips, Row, joined_rows
 from pooling.core.readers.benchmarks.json_lines import JsonLinesFile, json_object
 from pooling.core.readers.benchmarks.objects import (
@@ -135,17 +142,22 @@ def read_table(
     file may then describe clips.
 
     Invalid rows are added to `problems`. Raises `InvalidInput` if the file cannot be read as a
-    table, if it has no captions, or if no column of ids is selected although another column looks
-    like one.
+    table, if it has no captions, if a column is missing and the file has another format, or if no
+    column of ids is selected although another column looks like one.
     """
     source = file.source
-    head = head or table_head(Head.of(file))
+    start = Head.of(file)
+    head = head or table_head(start)
     named = head.named(columns)
     other = None if {TEXT, VIDEO} <= {*named} else table_of_others(head.columns)
     if TEXT not in columns:
         other = other or graded_moments(head.columns)
     if other:
         raise InvalidInput(f"this is a table of {other}", source=source, line=1)
+    missing = next((column for column in (TEXT, VIDEO) if column not in named), None)
+    if missing and (title := title_of_other(start, TABLE)):
+        reason = f"this is {title}, not a table with the column {missing!r}"
+        raise InvalidInput(reason, source=source, line=1)
     wanted = (KEY, TEXT, VIDEO) if KEY in named else (TEXT, VIDEO)
     parts = {column: head.parts_of(named.get(column, column), column) for column in wanted}
     names = [name for column in wanted for name in parts[column]]
