@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Protocol
@@ -89,6 +89,17 @@ class TableHead:
             if name := selected.get(column, found):
                 names[column] = name
         return names
+
+    def other_ids(self, used: Collection[str]) -> str | None:
+        """Return the first column that is not used and looks like a column of caption ids."""
+        for name in self.columns:
+            alike = any(
+                delimited.looks_like(name, known) for known in KNOWN_NAMES[KEY] if len(known) > 3
+            )
+            of_other = _ID.fullmatch(name) and not _OF_VIDEOS.search(name)
+            if name not in used and (alike or of_other):
+                return name
+        return None
 
 
 def table_head(head: Head) -> TableHead:
@@ -237,19 +248,14 @@ class Hashed(Protocol):
 
 def _check_ids(head: TableHead, used: Sequence[str], source: str) -> None:
     """Refuse a table in which a column of other ids would be ignored, and ids would be made."""
-    for name in head.columns:
-        alike = any(
-            delimited.looks_like(name, known) for known in KNOWN_NAMES[KEY] if len(known) > 3
+    if name := head.other_ids(used):
+        raise InvalidInput(
+            f"there is no column {KEY!r}, but {shown(name)} looks like a column of ids; "
+            f"correct the name, or choose which column has the ids ({KEY}={name}) or that ids "
+            f"are made from the videos ({KEY}=)",
+            source=source,
+            line=1,
         )
-        of_other = _ID.fullmatch(name) and not _OF_VIDEOS.search(name)
-        if name not in used and (alike or of_other):
-            raise InvalidInput(
-                f"there is no column {KEY!r}, but {shown(name)} looks like a column of ids; "
-                f"correct the name, or choose which column has the ids ({KEY}={name}) or that ids "
-                f"are made from the videos ({KEY}=)",
-                source=source,
-                line=1,
-            )
 
 
 def _with_keys(rows: Iterable[Row]) -> Iterator[Row]:
