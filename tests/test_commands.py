@@ -549,6 +549,8 @@ def test_every_command_reads_a_pipe(judged: Path, manage: Manage, fail: Fail) ->
     with pipe_with((judged / "captions.csv").read_text()) as pipe:
         words = ("import_benchmark", "other", "--captions", pipe, "--videos")
         assert manage(*words, judged / "videos.csv")["queries"] == 3
+    with pipe_with("q1\ta man\n") as topics, pipe_with("q1 0 v1 1\n") as qrels:
+        assert manage("import_benchmark", "trec", "--from", "trec", topics, qrels)["queries"] == 1
     with pipe_with("caption_id,video_id,annotator,label\nc0,v9,a,1\n") as pipe:
         message = fail("import_judgments", "tiny", pipe)
     assert message == f"CommandError: {pipe}, line 2: unknown video 'v9'\n"

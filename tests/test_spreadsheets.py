@@ -5,6 +5,7 @@ A file of another layout is refused by every use with the name of its layout.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -244,12 +245,11 @@ JUDGMENTS: dict[str, object] = {
         ),
     ),
 }
-# The same files as a table that a person has chosen. Objects of JSON are rows of such a table.
+# The same files as a table that a person has chosen. It may be an array of objects.
 CHOSEN: dict[str, object] = {
     "a JSON array": ONE_CAPTION,
-    "queries or a corpus of BEIR": "t.csv, line 1: the object has no 'video_id'",
-    "COCO annotations": "t.csv: entry 'info': the object has no 'caption'",
-    "captions of ActivityNet": "t.csv: entry 'v_1': the object has no 'caption'",
+    "queries or a corpus of BEIR": "t.csv, line 1: this is queries or a corpus of BEIR, not a "
+    "table with the column 'video_id'",
 }
 
 
@@ -282,12 +282,34 @@ def test_numbered_captions_are_read_alone_and_as_topics_with_qrels(tmp_path: Pat
     read = (("v1#0", "v1#1"), ("a man walks", "a dog"), ("v1",), [(0, 0), (1, 0)], ())
     assert captions(path) == read
     assert outcome(chosen_table, path) == (
-        "t.csv, line 1: this is captions in lines such as 'video#0 caption', not a table with the "
-        "column 'caption'"
+        "t.csv, line 1: this is captions in lines 'video#0 caption', not a table with the column "
+        "'caption'"
     )
     qrels = write(tmp_path, "v1#0 0 v1 1\nv1#1 0 v1 1\n", "qrels")
     with_qrels = read_captions([SourceFile(path, "topics"), SourceFile(qrels, "qrels")])
     assert with_qrels.query_keys == ("v1#0", "v1#1")
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# a comment\n\n-4w_5_15 a cat\nmv8_3_4 a dog\n", "captions in lines 'video caption'"),
+        (
+            "10_Film_00.00.01.000-00.00.02.500\t00.00.01.000\t00.00.02.500\tA dog.\n",
+            "captions of LSMDC",
+        ),
+        ("1501 a cat\n1502 a dog\n", "TREC topics"),
+    ],
+)
+def test_a_chosen_table_of_another_format_is_named(tmp_path: Path, text: str, title: str) -> None:
+    path = write(tmp_path, text)
+    assert outcome(chosen_table, path) == (
+        f"t.csv, line 1: this is {title}, not a table with the column 'caption'"
+    )
+    selected = {"caption": "b", "video_id": "a"}
+    with pytest.raises(InvalidInput) as refused:
+        read_captions([SourceFile(path, "t.csv")], expected=TABLE, columns=selected)
+    assert "the header has no column" in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -341,3 +363,87 @@ def test_qrels_with_fractions_and_unjudged_pairs_are_read_alike(tmp_path: Path) 
     with pytest.raises(InvalidInput) as refused:
         parse_judgments(write(tmp_path, "q1 0 v9 -1\n"), JUDGED, source="t.csv")
     assert str(refused.value) == "t.csv, line 1: unknown video 'v9'"
+
+
+REPORTS = Path("../shared/data/reports")
+JUDGMENTS_TABLE = (
+    "this is a table of judgments, which are imported on the page Import judgments of a benchmark "
+    "(under Campaigns) or with import_judgments, after its captions"
+)
+VIDEOS_TABLE = (
+    "this is a table of videos, which goes with a file of captions (field Videos, or --videos)"
+)
+LISTED_TWICE = "video '_x9-Z' is already in line 2; delete one of the lines"
+BEIR, QRELS = "this is qrels of BEIR", "this is TREC qrels"
+# The number of rows that each use reads, or its message. All other uses lack a column.
+REPORTED: dict[str, dict[str, int | str]] = {
+    "b_captions.csv": {"captions": 5, "videos": 5, "train": 5},
+    "b_videos.csv": {"captions": "A file is missing", "videos": 5},
+    "captions_double_bom.csv": {"captions": 1, "videos": 1, "train": 1},
+    "captions_sepline_excel.csv": {"captions": 1, "videos": 1, "train": 1},
+    "captions_trailing_commas_excel.csv": {"captions": 1, "videos": 1, "train": 1},
+    "captions_typo_header.csv": {
+        "captions": "there is no column 'caption_id', but 'captionid' looks like a column of ids",
+        "videos": "video 'v1' is already in line 2; delete one of the lines",
+        "train": 2,
+        **dict.fromkeys(
+            ("judgments", "gold", "orders"),
+            "the header has no column 'caption_id', but 'captionid'; correct the name",
+        ),
+    },
+    "gold_semicolon.csv": {"captions": "this is a table of gold items", "videos": 1, "gold": 1},
+    "j_captions.csv": {"captions": 2, "videos": 2, "train": 2},
+    "judg_1990_and_2099.csv": {
+        "captions": JUDGMENTS_TABLE,
+        "videos": LISTED_TWICE,
+        "judgments": "the time '2099-12-31T23:59:59Z' is later than now",
+        "gold": 3,
+    },
+    "judg_annotator_case_nfd.csv": {
+        "captions": JUDGMENTS_TABLE,
+        "videos": LISTED_TWICE,
+        "judgments": "annotator 'Jérôme' already judged this pair in line 2",
+        "gold": "the pair is already in line 2",
+    },
+    "judg_semicolon.csv": {"captions": JUDGMENTS_TABLE, "videos": 1, "judgments": 1, "gold": 1},
+    "judg_year9999.csv": {
+        "captions": JUDGMENTS_TABLE,
+        "videos": 1,
+        "judgments": "the time '9999-12-31T23:59:59-12:00' is later than now",
+        "gold": 1,
+    },
+    "msvd_AllVideoDescriptions.txt": {"captions": 3},
+    "qrels_beir.tsv": {**dict.fromkeys(USES, BEIR), "captions": "A file is missing"},
+    "qrels_float_grade.txt": {
+        **dict.fromkeys(USES, QRELS),
+        "captions": "A file is missing",
+        "judgments": 1,
+    },
+    "videos_excel_blank_rows.csv": {"captions": VIDEOS_TABLE, "videos": 2},
+    "videos_semicolon.csv": {"captions": VIDEOS_TABLE, "videos": 2},
+}
+
+
+def rows_or_message(name: str, path: Path) -> int | str | None:
+    """Return the number of rows that a use reads, or its message; None if a column is missing."""
+    found = outcome(USES[name].read, path)
+    if isinstance(found, tuple):
+        return len(found[0][0] if name in ("judgments", "gold") else found[0])
+    message = re.sub(r"^t\.csv(, line \d+)?: ", "", str(found))
+    return None if re.fullmatch(r"the header has no column '\w+'", message) else message
+
+
+@pytest.mark.skipif(not REPORTS.exists(), reason="the reported files are not part of Hearth")
+@pytest.mark.parametrize("file", REPORTED)
+def test_every_use_reads_or_refuses_the_reported_files(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = {"query_numbers": {"q1": 0, "q2": 1}, "video_numbers": {"007": 0, "_x9-Z": 1}}
+    keys["video_numbers"]["-abc_12"] = 2
+    monkeypatch.setattr(f"{__name__}.KEYS", keys)
+    monkeypatch.setattr(f"{__name__}.JUDGED", replace(JUDGED, **keys))
+    found = {name: rows_or_message(name, REPORTS / file) for name in USES}
+    expected = REPORTED[file]
+    assert {name for name, of in found.items() if of is not None} == set(expected)
+    for name, of in expected.items():
+        assert found[name] == of if isinstance(of, int) else str(found[name]).startswith(of)

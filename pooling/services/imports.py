@@ -25,7 +25,7 @@ from hearth.shared.uploads import delete_upload, store_upload, uploaded_file
 from pooling.core.lines import SourceFile
 from pooling.core.readers.benchmarks import BENCHMARKS, HEADLESS, table_among
 from pooling.core.readers.benchmarks.headless import head_of
-from pooling.core.readers.benchmarks.table import CSV, KNOWN_NAMES, TSV
+from pooling.core.readers.benchmarks.table import CSV, KEY, KNOWN_NAMES, TEXT, TSV, VIDEO
 from pooling.core.readers.registry import AUTO
 from pooling.models import Benchmark, BenchmarkImport
 from pooling.policies import check_can_import_benchmark
@@ -262,10 +262,14 @@ def _head(files: plans.ImportFiles) -> dict[str, Any] | None:
     if file is None:
         return None
     head = head_of(file, files.expected)
+    named = head.named(files.columns)
+    # The plan refuses a table in which only the column of ids has an unknown name, and names it.
+    if {*named} == {TEXT, VIDEO} and KEY not in files.columns:
+        named[KEY] = head.other_ids([*named.values()]) or ""
     return {
         "source": file.source,
         "columns": list(head.columns),
         "rows": [list(row) for row in head.rows],
-        "named": head.named(files.columns),
+        "named": named,
         "has_lines": head.format in (CSV, TSV, HEADLESS),
     }

@@ -205,8 +205,10 @@ def _other_names(stored: Run, system: str, name: str) -> tuple[str, ...]:
     found = f"the file is already stored as the run {stored.name!r} of {stored.system.key!r}"
     if stored.system.key != system and System.objects.filter(key=system).exists():
         return (f"{found}; check that it is the file of {system!r}, which is another known system",)
-    if stored.system.key != system or not _is_version_of(stored.name, name):
+    if not _is_version_of(stored.name, name):
         return (f"{found}; nothing is stored under the name {name!r}",)
+    if stored.system.key != system:
+        return (f"{found}; nothing is stored for the system {system!r}",)
     return ()
 
 

@@ -116,6 +116,20 @@ def test_the_column_fields_are_unfolded_if_there_are_errors(
     assert ("or select other columns below." in shown) is is_open
 
 
+def test_a_misspelt_column_of_ids_is_refused_and_selected(lead: Client) -> None:
+    table = "captionid,caption,video_id\nq1,a man,v1\nq2,a dog,v1\n"
+    lead.post("/imports/new/", {"name": "Typo", "key": "typo", "captions": upload(table)})
+    assert (finished("plan_import").result or {})["refused"] == 1
+    page = f"/imports/{BenchmarkImport.objects.get().pk}/"
+    selected = '<option value="captionid" selected>captionid</option>'
+    assert lead.get(page).content.decode().count(selected) == 1
+
+    lead.post(page, {"caption_id": "", "caption": "caption", "video_id": "video_id"})
+    assert (finished("plan_import").result or {})["refused"] == 0
+    shown = lead.get(page).content.decode()
+    assert (shown.count(selected), shown.count("v1#1")) == (0, 1)
+
+
 def test_files_that_fit_two_formats_are_a_question_on_the_plan(lead: Client) -> None:
     table = "caption_id,caption,video_id\nc0,eine Katze,v0\n"
     other = replace(BENCHMARKS.find("table"), name="other", title="Other table")

@@ -278,6 +278,7 @@ def test_the_same_content_is_the_same_run_under_any_name(tmp_path: Path) -> None
         ("A", "C", stored + "nothing is stored under the name 'C'"),
         ("B", "", stored + "check that it is the file of 'B', which is another known system"),
         ("New", "", stored + "nothing is stored under the name 'New'"),
+        ("New", "A", stored + "nothing is stored for the system 'New'"),
     ):
         again = import_run(benchmark=benchmark, path=path, system=system, name=name)
         assert again.notes == (() if note is None else (note,))

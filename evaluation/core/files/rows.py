@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import enum
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from json.encoder import encode_basestring
@@ -73,21 +73,17 @@ def csv_lines(rows: Iterable[Sequence[str]]) -> bytes:
     return out.getvalue().encode()
 
 
-def spreadsheet(rows: Rows, formula_starts: tuple[str, ...]) -> Iterator[bytes]:
-    """Yield the table as CSV in which no cell is read as a formula.
+def spreadsheet(rows: Rows, plain_text: Callable[[str], str]) -> Iterator[bytes]:
+    """Yield the table as CSV for spreadsheets.
 
-    formula_starts: the characters with which a formula can begin. An apostrophe is put in front of
-    a cell that begins with one of them.
+    plain_text: returns the text of a cell as one that no spreadsheet reads as a formula.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     out.write(BYTE_ORDER_MARK)
     writer.writerow([column.name for column in rows.columns])
     for block in rows.blocks:
-        writer.writerows(
-            [f"'{cell}" if cell.startswith(formula_starts) else cell for cell in row]
-            for row in block
-        )
+        writer.writerows([plain_text(cell) for cell in row] for row in block)
         yield out.getvalue().encode()
         out.seek(0)
         out.truncate()

@@ -15,7 +15,7 @@ from evaluation.core.files.span_file import table_of
 from evaluation.models import LabelSet
 from evaluation.release.exports.options import JUDGMENT_COLUMNS, ExportOptions
 from evaluation.spans.selectors import spans_content
-from hearth.shared.tables import FORMULA_STARTS
+from hearth.shared.tables import plain_text
 from pooling.selectors.arrays import query_keys, query_texts
 
 BYTES_PER_PIECE = 1 << 20
@@ -85,7 +85,7 @@ def _with_details(label_set: LabelSet) -> Iterator[tuple[Block, Block]]:
 
 
 def spreadsheet(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:
-    yield from files.spreadsheet(_label_rows(label_set, options), FORMULA_STARTS)
+    yield from files.spreadsheet(_label_rows(label_set, options), plain_text)
 
 
 def json_lines(label_set: LabelSet, options: ExportOptions) -> Iterator[bytes]:

@@ -38,6 +38,7 @@ class Command(HearthCommand):
         files.add_argument(
             "--from",
             dest="source",
+            type=Path,
             nargs="+",
             metavar=("FORMAT", "FILE"),
             help="; ".join(f"{one.name}: {one.option}" for one in BENCHMARKS if one.option),
@@ -167,11 +168,12 @@ def _files(options: dict[str, Any]) -> ImportFiles:
             expected=TABLE,
             columns=columns,
         )
-    expected, *names = options["source"]
+    form, *paths = options["source"]
+    expected = str(form)
     known = [AUTO, *(one.name for one in BENCHMARKS if one.option)]
-    if expected not in known or not 1 <= len(names) <= 3:
+    if expected not in known or not 1 <= len(paths) <= 3:
         raise InvalidInput(f"--from needs a format ({', '.join(known)}) and one to three files")
-    first, *others = (SourceFile(Path(name), name) for name in names)
+    first, *others = map(SourceFile.at, paths)
     return ImportFiles(first, others, videos, expected, columns)
 
 

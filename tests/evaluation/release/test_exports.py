@@ -426,7 +426,7 @@ def export_with_texts(label_set: LabelSet, format: str) -> bytes:
 def test_spreadsheets_read_no_cell_as_a_formula(formulas: LabelSet) -> None:
     assert export(formulas, "spreadsheet").decode("utf-8-sig") == (
         "caption_id,video_id,label,source,judgments,relevant\r\n"
-        "'=q0,'-v0,1,majority,1,1\r\n"
+        "'=q0,-v0,1,majority,1,1\r\n"  # -v0 is an id, and no formula
         "q1,v1,,conflict,2,1\r\n"
     )
     rows = csv.reader(io.StringIO(export_with_texts(formulas, "spreadsheet").decode("utf-8-sig")))

@@ -17,6 +17,8 @@ HUB_NAMES = frozenset(
     "agpl-3.0 gpl-2.0 gpl-3.0 lgpl-2.1 lgpl-3.0 mpl-2.0 ms-pl lppl-1.3c osl-3.0 ofl-1.1 "
     "artistic-2.0 afl-3.0".split()
 )
+# Words of names that identifiers do not have, as in `MIT License` and `CC BY 4.0 International`.
+_FURTHER_WORDS = frozenset({"the", "license", "licence", "international"})
 _DEED = re.compile(
     r"https?://creativecommons\.org/(?:licenses/(?P<kind>[a-z-]+)|publicdomain/zero)"
     r"/(?P<version>[0-9.]+)(?:/.*)?",
@@ -27,13 +29,13 @@ _DEED = re.compile(
 def spdx_id(licence: str) -> str | None:
     """Return the SPDX identifier of a licence, or None if the text is not that of one licence.
 
-    licence: an SPDX identifier in any case, with spaces or hyphens, such as `CC BY 4.0`; or the
-    address of a Creative Commons licence.
+    licence: an SPDX identifier in any case, with spaces or hyphens, such as `CC BY 4.0` or
+    `MIT License`; or the address of a Creative Commons licence.
     """
     # Only releases need the list of all licences.
     from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-    text = " ".join(licence.split()).removesuffix(" International")
+    text = " ".join(word for word in licence.split() if word.lower() not in _FURTHER_WORDS)
     if found := _DEED.fullmatch(text):
         text = f"CC-{found['kind']}-{found['version']}" if found["kind"] else "CC0-1.0"
     name = text.replace(" ", "-")

@@ -138,6 +138,14 @@ def title_of(format: str) -> str:
     return titles[format]
 
 
+def title_of_other(head: Head, name: str) -> str | None:
+    """Return what messages call a file that is another format than the part with this name."""
+    others = [part for part in _parts(BENCHMARKS) if part.name != name]
+    fitting = best_fits(others, head, names_layouts=False)
+    is_other = bool(fitting) and fitting[0].fits(head) > Fit.LAST
+    return head.layout or (fitting[0].title if is_other else None)
+
+
 def _parts(readers: Sequence[BenchmarkReader] | Formats[BenchmarkReader]) -> list[Part]:
     combinations = chain.from_iterable(reader.combinations for reader in readers)
     return list(dict.fromkeys(chain.from_iterable(combinations)))

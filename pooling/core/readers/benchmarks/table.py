@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Protocol
@@ -18,7 +18,14 @@ from pooling.core.keys import shown
 from pooling.core.lines import HEAD_BYTES, SourceFile, lines_of
 from pooling.core.parquet import PARQUET
 from pooling.core.problems import Problems
-from pooling.core.readers.benchmarks import HEADLESS, TABLE, BenchmarkReader, Part, captions
+from pooling.core.readers.benchmarks import (
+    HEADLESS,
+    TABLE,
+    BenchmarkReader,
+    Part,
+    captions,
+    title_of_other,
+)
 from pooling.core.readers.benchmarks.joined import PLUS, Clips, Row, joined_rows
 from pooling.core.readers.benchmarks.json_lines import JsonLinesFile, json_object
 from pooling.core.readers.benchmarks.objects import (
@@ -83,6 +90,17 @@ class TableHead:
                 names[column] = name
         return names
 
+    def other_ids(self, used: Collection[str]) -> str | None:
+        """Return the first column that is not used and looks like a column of caption ids."""
+        for name in self.columns:
+            alike = any(
+                delimited.looks_like(name, known) for known in KNOWN_NAMES[KEY] if len(known) > 3
+            )
+            of_other = _ID.fullmatch(name) and not _OF_VIDEOS.search(name)
+            if name not in used and (alike or of_other):
+                return name
+        return None
+
 
 def table_head(head: Head) -> TableHead:
     """Return the start of a table. If it cannot be read as a table, the result has no columns."""
@@ -135,17 +153,22 @@ def read_table(
     file may then describe clips.
 
     Invalid rows are added to `problems`. Raises `InvalidInput` if the file cannot be read as a
-    table, if it has no captions, or if no column of ids is selected although another column looks
-    like one.
+    table, if it has no captions, if a column is missing and the file has another format, or if no
+    column of ids is selected although another column looks like one.
     """
     source = file.source
-    head = head or table_head(Head.of(file))
+    start = Head.of(file)
+    head = head or table_head(start)
     named = head.named(columns)
     other = None if {TEXT, VIDEO} <= {*named} else table_of_others(head.columns)
     if TEXT not in columns:
         other = other or graded_moments(head.columns)
     if other:
         raise InvalidInput(f"this is a table of {other}", source=source, line=1)
+    missing = next((column for column in (TEXT, VIDEO) if column not in named), None)
+    if missing and (title := title_of_other(start, TABLE)):
+        reason = f"this is {title}, not a table with the column {missing!r}"
+        raise InvalidInput(reason, source=source, line=1)
     wanted = (KEY, TEXT, VIDEO) if KEY in named else (TEXT, VIDEO)
     parts = {column: head.parts_of(named.get(column, column), column) for column in wanted}
     names = [name for column in wanted for name in parts[column]]
@@ -225,19 +248,14 @@ class Hashed(Protocol):
 
 def _check_ids(head: TableHead, used: Sequence[str], source: str) -> None:
     """Refuse a table in which a column of other ids would be ignored, and ids would be made."""
-    for name in head.columns:
-        alike = any(
-            delimited.looks_like(name, known) for known in KNOWN_NAMES[KEY] if len(known) > 3
+    if name := head.other_ids(used):
+        raise InvalidInput(
+            f"there is no column {KEY!r}, but {shown(name)} looks like a column of ids; "
+            f"correct the name, or choose which column has the ids ({KEY}={name}) or that ids "
+            f"are made from the videos ({KEY}=)",
+            source=source,
+            line=1,
         )
-        of_other = _ID.fullmatch(name) and not _OF_VIDEOS.search(name)
-        if name not in used and (alike or of_other):
-            raise InvalidInput(
-                f"there is no column {KEY!r}, but {shown(name)} looks like a column of ids; "
-                f"correct the name, or choose which column has the ids ({KEY}={name}) or that ids "
-                f"are made from the videos ({KEY}=)",
-                source=source,
-                line=1,
-            )
 
 
 def _with_keys(rows: Iterable[Row]) -> Iterator[Row]:
