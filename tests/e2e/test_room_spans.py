@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PHONE = {"viewport": {"width": 390, "height": 664}, "has_touch": True, "is_mobile": True}
-# The parts that an answer needs, next to Undo, and those of them of which a tap at each edge reaches the part.
+# The parts that an answer needs, next to Undo. The script returns those that a tap at each of their
+# edges reaches.
 NEEDED = ["caption", "stage", "mark-start", "mark-end", "unsure", "cannot-play"]
 TOUCHABLE = f"""{NEEDED}.filter((name) => {{
   const element = document.querySelector(`[data-part=${{name}}]`);
   const {{ left, top, bottom }} = element.getBoundingClientRect();
-  return [top + 1, bottom - 1].every((y) => element.contains(document.elementFromPoint(left + 20, y)));
+  const at = (y) => document.elementFromPoint(left + 20, y);
+  return [top + 1, bottom - 1].every((y) => element.contains(at(y)));
 }})"""
 PAUSE = "document.querySelector('.judge-stage video').pause()"
 
