@@ -214,6 +214,15 @@ class PastItemSerializer(ItemSerializer):
         return with_own(super().get_fields(), own, after="poster")
 
 
+class EscalatedItemSerializer(ItemSerializer):
+    """A pair that you have escalated, which you can take back."""
+
+    escalation = serializers.CharField(source="own.kind")
+
+    class Meta(ItemSerializer.Meta):
+        fields = [*ItemSerializer.Meta.fields, "escalation"]
+
+
 class StoredJudgmentSerializer(serializers.ModelSerializer[Judgment]):
     """A stored answer. The response is the same each time the answer is sent."""
 

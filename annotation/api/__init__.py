@@ -6,6 +6,7 @@ Each response is sent after its transaction is committed.
 from __future__ import annotations
 
 from functools import cache
+from operator import attrgetter
 from typing import Any, cast
 
 from django.utils.translation import gettext, gettext_noop
@@ -28,11 +29,12 @@ from annotation.enums import EscalationKind
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, check_can_lead, scopes_known
 from annotation.selectors.campaigns import get_campaign, open_campaigns
-from annotation.selectors.judging import last_judged
+from annotation.selectors.judging import last_escalated, last_judged
 from annotation.selectors.left import left_in
 from annotation.serializers import (
     CampaignSerializer,
     ClaimSerializer,
+    EscalatedItemSerializer,
     EscalationSerializer,
     ItemSerializer,
     JudgmentSerializer,
@@ -56,6 +58,8 @@ from hearth.shared.option_fields import serializer_of
 from pooling.api.base import OfBenchmark
 
 HISTORY = 10
+# The parameter of the list of answers that adds escalations.
+ESCALATIONS = "escalations"
 # The response also contains `kept`, so that the browser deletes the answer from the unsent ones.
 NOT_COUNTED = gettext_noop("You can no longer judge. This answer is stored, but it does not count.")
 
@@ -329,12 +333,31 @@ class History(APIView):
     permission_classes = [IsAuthenticated, IsOwner]
     throttle_scope = "claims"
 
-    @extend_schema(responses={200: PastItemSerializer(many=True), 409: NOT_OPEN})
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                ESCALATIONS,
+                bool,
+                description="also list pairs that you have escalated; these have the kind of the "
+                "`escalation` and no answer",
+            )
+        ],
+        responses={200: PastItemSerializer(many=True), 409: NOT_OPEN},
+    )
     def get(self, request: Request, pk: int) -> Response:
         campaign, annotator = _campaign_and_annotator(request, pk)
+        context = {"campaign": campaign}
         items = last_judged(campaign, annotator, HISTORY)
-        shown = PastItemSerializer(items, many=True, context={"campaign": campaign})
-        return Response(shown.data)
+        shown = [*PastItemSerializer(items, many=True, context=context).data]
+        if request.query_params.get(ESCALATIONS) == "true":
+            escalated = last_escalated(campaign, annotator, HISTORY)
+            items += escalated
+            shown += EscalatedItemSerializer(escalated, many=True, context=context).data
+        given_at = attrgetter("own.created_at")
+        newest_first = sorted(
+            zip(items, shown, strict=True), key=lambda row: given_at(row[0]), reverse=True
+        )
+        return Response([row for _, row in newest_first[:HISTORY]])
 
 
 @cache

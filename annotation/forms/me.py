@@ -43,8 +43,8 @@ class KeysForm(forms.Form):
 
     @property
     def about_digits(self) -> list[str]:
-        """What the digits do in the rooms of different kinds, not translated."""
-        return [room.texts.digits for room in rooms() if room.texts.digits]
+        """What the digits do in the rooms of different kinds, each text once, not translated."""
+        return [*dict.fromkeys(room.texts.digits for room in rooms() if room.texts.digits)]
 
     @property
     def tables(self) -> list[tuple[str, list[tuple[str, list[forms.BoundField]]]]]:

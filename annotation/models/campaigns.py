@@ -20,6 +20,7 @@ from annotation.enums import (
     Scale,
 )
 from annotation.questions.kind import QuestionKind, Subject, kinds, publishing
+from pooling.enums import PoolStrategy
 from pooling.models import Benchmark, Pool, Proxy
 
 
@@ -236,6 +237,13 @@ class Campaign(models.Model):
     def is_study(self) -> bool:
         """Whether the tasks show items of its own instead of pairs of a pool."""
         return self.question_kind.subject != Subject.PAIR
+
+    @property
+    def repeats_pairs(self) -> bool:
+        """Whether the campaign can contain pairs of other campaigns, and not all other pairs."""
+        is_drawn = self.pool is not None and self.pool.strategy == PoolStrategy.DRAWN
+        chooses = is_drawn or not self.question_kind.takes_all
+        return self.is_imported or self.confirms or chooses
 
     @property
     def tasks_each(self) -> int:

@@ -10,7 +10,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from annotation.core.plan import DOUBLE_SHARE
-from annotation.models import Campaign, Judgment, JudgmentTask, of_labels
+from annotation.models import Campaign, Judgment, of_labels
 from annotation.selectors.pool_strata import StratumReport, strata_reports
 from annotation.selectors.tasks import NewCounts, TaskCounter
 from hearth.shared.errors import InvalidInput
@@ -187,9 +187,9 @@ def _speed(seconds: Float64s, *, is_of_benchmark: bool) -> Speed:
 
 def _latest_seconds(benchmark: Benchmark | None) -> Float64s:
     # Another question takes another time than judging a pair.
-    studies = JudgmentTask.objects.filter(item__isnull=False).order_by().values("pk")
-    answers = Judgment.objects.filter(seconds__gt=0, seconds__lte=SECONDS_EACH)
-    answers = answers.exclude(task__in=studies)
+    answers = Judgment.objects.filter(
+        task__campaign__question="label", seconds__gt=0, seconds__lte=SECONDS_EACH
+    )
     if benchmark is not None:
         answers = answers.filter(task__campaign__benchmark=benchmark)
     latest = answers.order_by("-pk").values_list("seconds", flat=True)[:ANSWERS_READ]
@@ -197,8 +197,6 @@ def _latest_seconds(benchmark: Benchmark | None) -> Float64s:
 
 
 def _newest_campaign(benchmark: Benchmark) -> Campaign | None:
-    """Return the newest campaign whose policy a lead has chosen."""
-    campaigns = Campaign.objects.filter(
-        of_labels(), benchmark=benchmark, source_sha256="", confirms=False
-    )
-    return campaigns.order_by("-pk").first()
+    """Return the newest campaign over all pooled pairs, whose policy a lead has chosen."""
+    campaigns = Campaign.objects.filter(of_labels(), benchmark=benchmark).select_related("pool")
+    return next((one for one in campaigns.order_by("-pk") if not one.repeats_pairs), None)

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 
-from annotation.enums import AssignmentState, CampaignKind, JudgmentState, TaskState
+from annotation.enums import AssignmentState, JudgmentState, TaskState
 from annotation.models import (
     HAS_BEGUN,
     IN_FORCE,
@@ -71,14 +71,17 @@ def left_for(annotator: Annotator | None, accesses: Sequence[CampaignAccess]) ->
     """Return what is left for an annotator in each campaign, by the campaign's primary key.
 
     The number of database queries does not depend on the number of campaigns. annotator: None for
-    a person who has not judged yet.
+    a person who has not judged yet. Their mean time comes from answers to the same question.
     """
     items = items_left(annotator, accesses)
-    kinds = {access.campaign.kind for access in accesses}
-    paces = {kind: _pace(annotator, CampaignKind(kind)) for kind in kinds}
+    campaigns = [access.campaign for access in accesses]
+    paces = {
+        (kind, question): _pace(annotator, kind, question)
+        for kind, question in {(campaign.kind, campaign.question) for campaign in campaigns}
+    }
     return {
-        access.campaign.pk: Left(items[access.campaign.pk], paces[access.campaign.kind])
-        for access in accesses
+        campaign.pk: Left(items[campaign.pk], paces[campaign.kind, campaign.question])
+        for campaign in campaigns
     }
 
 
@@ -89,10 +92,15 @@ def left_in(campaign: Campaign, annotator: Annotator) -> Left:
     return left_for(annotator, accesses_for(annotator, [campaign])).get(campaign.pk, Left(0))
 
 
-def _pace(annotator: Annotator | None, kind: CampaignKind) -> float | None:
+def _pace(annotator: Annotator | None, kind: str, question: str) -> float | None:
     if annotator is None:
         return None
-    timed = Judgment.objects.filter(annotator=annotator, task__campaign__kind=kind, seconds__gt=0)
+    timed = Judgment.objects.filter(
+        annotator=annotator,
+        task__campaign__kind=kind,
+        task__campaign__question=question,
+        seconds__gt=0,
+    )
     last = list(timed.order_by("-created_at").values_list(CAPPED_SECONDS, flat=True)[:PACE_ANSWERS])
     return sum(last) / len(last) if len(last) >= PACE_NEEDED else None
 

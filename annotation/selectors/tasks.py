@@ -318,7 +318,7 @@ def _counts_by_campaigns(benchmarks: Sequence[Benchmark]) -> dict[int, NewCounts
     Benchmarks whose counts do not follow from them are left out.
 
     When a campaign opens, it includes all pooled pairs that no other campaign contains, unless it
-    is a confirmation. Until another pool is built, no task is new, unless a closed campaign has
+    repeats pairs. Until another pool is built, no task is new, unless a closed campaign has
     unlabelled tasks. If the newest campaign is the only such campaign, its unlabelled tasks are the
     new tasks. The pool of an imported file adds no new tasks, because its pairs are in the campaign
     of that file.
@@ -354,12 +354,12 @@ def _campaigns_with_newest_pool(benchmarks: Sequence[Benchmark]) -> dict[int, li
     newest_pools = dict(pools.values_list("benchmark").annotate(Max("pk")))
     found = Campaign.objects.filter(of_labels(), benchmark__in=benchmarks)
     campaigns: dict[int, list[Campaign]] = {}
-    for campaign in found.order_by("pk").select_related("benchmark"):
+    for campaign in found.order_by("pk").select_related("benchmark", "pool"):
         campaigns.setdefault(campaign.benchmark_id, []).append(campaign)
     return {
         pk: campaigns[pk]
         for pk, pool in newest_pools.items()
-        if any(_took_all(one) and one.pool_id == pool for one in campaigns.get(pk, []))
+        if any(not one.repeats_pairs and one.pool_id == pool for one in campaigns.get(pk, []))
     }
 
 
@@ -368,18 +368,12 @@ def _unlabelled(groups: Sequence[TaskGroup]) -> NewCounts:
     return NewCounts(sum(group.tasks for group in found), sum(group.pairs for group in found))
 
 
-def _took_all(campaign: Campaign) -> bool:
-    """Return whether the campaign included all pairs that were in no campaign when it opened."""
-    took = not campaign.is_imported and not campaign.confirms
-    return took and campaign.question_kind.takes_all
-
-
 def _keeps_tasks(campaign: Campaign) -> bool:
     """Return whether a new campaign would have the same tasks for the campaign's pairs.
 
     The rule for equal captions may have changed since the campaign opened.
     """
-    if not _took_all(campaign):
+    if campaign.repeats_pairs:
         return False
     return campaign.benchmark.equal_texts == EqualTexts.OFF or (
         JudgmentTask.objects.filter(campaign=campaign, unit__isnull=False).exists()

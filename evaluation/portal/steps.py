@@ -86,6 +86,7 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
         return reverse(name, args=[benchmark.key])
 
     invite_url = f"{reverse('invite')}?scope={benchmark.key}"
+    preparation = _preparation_step(now, page, invite_url)
     return [
         Step(
             "Import runs",
@@ -113,8 +114,8 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
             "Add videos",
             page("videos-add"),
         ),
-        _preparation_step(now, page, invite_url),
-        _campaign_step(now, page("campaign-open")),
+        preparation,
+        _campaign_step(now, page("campaign-open"), preparation),
         _judging_step(now, page("benchmark-campaigns"), invite_url),
         Step(
             "Settle conflicts",
@@ -168,11 +169,14 @@ def _preparation_step(now: Progress, page: Callable[[str], str], invite_url: str
     )
 
 
-def _campaign_step(now: Progress, url: str) -> Step:
+def _campaign_step(now: Progress, url: str, preparation: Step) -> Step:
+    links: tuple[tuple[str, str], ...] = ()
     if not now.campaigns:
+        links = () if preparation.is_done else preparation.links
         note, advice = (
             "no campaign",
-            "Open a campaign, so that annotators can judge the pooled pairs.",
+            "Open a campaign, so that annotators can judge the pooled pairs."
+            + ("" if preparation.is_done else " You can prepare more for the annotators first."),
         )
     elif now.new is None:
         note = counted(now.campaigns, "campaign")
@@ -187,7 +191,7 @@ def _campaign_step(now: Progress, url: str) -> Step:
             "annotators can judge them."
         )
     is_done = now.campaigns > 0 and now.new == NO_TASKS
-    return Step("Open a campaign", note, is_done, advice, "Open a campaign", url)
+    return Step("Open a campaign", note, is_done, advice, "Open a campaign", url, links=links)
 
 
 def _judging_step(now: Progress, campaigns_url: str, invite_url: str) -> Step:

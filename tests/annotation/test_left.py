@@ -12,8 +12,10 @@ from annotation.enums import EscalationKind, Order
 from annotation.models import Annotator, Campaign, Judgment
 from annotation.selectors.left import Left, left_in
 from annotation.services import (
+    Policy,
     annotator_for,
     escalate_task,
+    open_campaign,
     open_confirmation,
     reopen_task,
 )
@@ -112,6 +114,21 @@ def test_the_room_home_and_my_work_show_the_same(client: Client, tmp_path: Path)
         text = read(client, page)
         assert "Done, thank you. Nothing is left for you at the moment." in text
         assert "Continue judging" not in text
+
+
+def test_the_pace_is_that_of_answers_to_the_same_question(client: Client, tmp_path: Path) -> None:
+    campaign = factories.make_campaign(tmp_path, captions=4, videos=3)
+    user = factories.make_user("anna", Role.ANNOTATOR)
+    anna = annotator_for(user)
+    judge(campaign, anna, 10)
+    Judgment.objects.update(seconds=3)
+    spans = open_campaign(
+        benchmark=campaign.benchmark, by=OPERATOR, policy=Policy(double_share=0), question="spans"
+    )
+    assert (left_in(campaign, anna), left_in(spans, anna)) == (Left(2, 3.0), Left(10, None))
+    client.force_login(user)
+    home = read(client, "/")
+    assert ("about 10 left" in home, "about 10 left, ≈" in home) == (True, False)
 
 
 def test_new_people_are_asked_to_read_the_guidelines_until_ten_answers(

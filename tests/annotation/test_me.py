@@ -284,7 +284,9 @@ def test_the_forms_lead_to_their_own_sections(page: Client) -> None:
     assert body.count('<h2 id="preferences">') == 1
     # The keys have their own page.
     assert 'href="/me/keys/"' in body
+    keys = read(page, "/me/keys/")
     assert page.get("/me/keys/").content.decode().count("data-key-names") == 1
+    assert keys.count("On scales of more than two steps, they choose a step.") == 1
 
 
 @pytest.mark.parametrize(

@@ -292,6 +292,16 @@ describe("escalations", () => {
     assert.equal(said(), "Your earlier answer: Not relevant");
   });
 
+  test("undo withdraws an escalation from before the page was loaded", async () => {
+    const past = { assignment: 90, caption: "caption 90", video: "/media/1/" };
+    room = await Room.open({ past: [{ ...past, escalation: "unsure" }] });
+    await room.press("z");
+    assert.deepEqual(room.server.callsOf("/withdrawals/").map(({ assignment }) => assignment), [90]);
+    assert.deepEqual([room.caption, said()], ["caption 90", "No longer escalated. You can answer it now."]);
+    await room.judge("f");
+    assert.deepEqual(room.answers, [[90, 0]]);
+  });
+
   test("an answer that is opened again and escalated is no longer counted", async () => {
     await room.judge("j", "j");
     await room.press("z");

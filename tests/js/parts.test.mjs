@@ -150,6 +150,7 @@ describe("history", () => {
       list,
       url: "/history/",
       question: { captionOf: ({ caption }) => caption, textOf: ({ label }) => ["No", "Yes"][label] },
+      escalated: { unsure: "Sent" },
       onCorrect: ({ assignment }) => corrected.push(assignment),
       onChange: (empty) => { isEmpty = empty; },
     });

@@ -104,7 +104,7 @@ const captionsOf = (number) => ({
 });
 
 export class Room {
-  static async open({ training = false, ordering = false, pairs = 12, machine = undefined, server = null } = {}) {
+  static async open({ training = false, ordering = false, pairs = 12, past = [], machine = undefined, server = null } = {}) {
     const room = new Room();
     const browser = openBrowser({ machine, now: machine ? Date.now() : undefined });
     room.machine = browser.machine;
@@ -112,6 +112,7 @@ export class Room {
     room.element = buildRoom({ training, ordering });
     if (server) room.server.handlers = server.handlers;
     else room.serve(pairs, ordering ? captionsOf : captionOf);
+    if (past.length > 0) room.server.on("/history/", () => ({ body: past }));
     await load("judge");
     await settle();
     return room;

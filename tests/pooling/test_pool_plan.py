@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 from django.test import Client
 
+from annotation.enums import Only
 from annotation.models import Judgment
-from annotation.selectors.effort import effort_of, preview_pool
-from annotation.services import import_judgments
+from annotation.selectors.effort import Speed, effort_of, preview_pool
+from annotation.services import import_judgments, open_campaign
+from annotation.services.drawn import open_drawn
+from evaluation.lab.selectors import measured_rates
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.roles import Role
 from hearth.jobs.models import Job
@@ -26,11 +29,16 @@ from pooling.selectors.pool_plan import codes_of_pool, plan_pool
 from pooling.services import import_proxy
 from tests.factories import (
     build_pool,
+    claim,
     import_benchmark,
+    judge,
+    make_annotator,
     make_benchmark,
+    make_campaign,
     make_run,
     make_user,
     row_counts,
+    submit,
     write_captions,
     write_judgments,
     write_videos,
@@ -170,6 +178,27 @@ def test_a_preview_counts_equal_captions_once_and_uses_the_measured_speed(tmp_pa
     effort = effort_of(benchmark, 900, rate=15)
     assert effort.speed.seconds == 4
     assert (effort.labels, effort.hours, effort.cost) == (990, 1.1, 16.5)
+
+
+def test_only_answers_to_the_question_of_pools_make_the_plan(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=2, videos=3, labels_each=2)
+    benchmark, anna = campaign.benchmark, make_annotator("anna")
+    judge(campaign, anna, {"v0": 1, "v1": 1})
+    Judgment.objects.update(seconds=4)
+    spans = open_campaign(benchmark=benchmark, by=OPERATOR, question="spans", only=Only.ALL)
+    submit(claim(spans, anna)[0], 0)
+    Judgment.objects.filter(task__campaign=spans).update(seconds=90)
+    open_drawn(
+        benchmark=benchmark,
+        codes=np.array([5]),
+        positions=np.array([0]),
+        waits=np.zeros(1, np.bool_),
+        by=OPERATOR,
+    )
+    effort = effort_of(benchmark, 10)
+    assert effort.speed == Speed(4, 4, is_of_benchmark=False)
+    assert (effort.labels, effort.has_policy) == (20, True)
+    assert measured_rates(benchmark)["seconds"] == 4
 
 
 @pytest.mark.parametrize(

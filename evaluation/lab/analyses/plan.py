@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any
 
+from annotation.selectors.effort import SECONDS_ASSUMED
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics import planner
 from evaluation.core.statistics.pilot import (
@@ -29,9 +30,9 @@ from evaluation.lab.selectors import measured_rates
 from hearth.shared.options import Option
 from hearth.shared.progress import Progress
 
-# Usual rates, for benchmarks without measured rates. The FIRE study reports at least 1.2 seconds
-# per judgment; the rest is time to think.
-USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
+# Usual rates, for benchmarks without measured rates. The time is that of the preview of a pool. The
+# FIRE study reports at least 1.2 seconds per judgment; the rest is time to think.
+USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": SECONDS_ASSUMED}
 # Multiples of the entered difference that the plan includes.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
 # Number of sets of captions to annotate, by design.

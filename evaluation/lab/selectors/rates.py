@@ -47,7 +47,7 @@ def measured_rates(benchmark: Benchmark) -> dict[str, float]:
 def _median_seconds(benchmark: Benchmark) -> float:
     """Return the median seconds of the newest answers whose time is known; 0 if there are none."""
     timed = Judgment.objects.filter(
-        task__campaign__in=campaigns_of(benchmark),
+        task__campaign__in=campaigns_of(benchmark).filter(question="label"),
         state=JudgmentState.LIVE,
         seconds__isnull=False,
     )

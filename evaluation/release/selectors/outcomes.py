@@ -109,17 +109,20 @@ def _count(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
 def _benchmarks_with_shared_pairs(benchmarks: Iterable[Benchmark]) -> set[int]:
     """Return the primary keys of benchmarks in which two campaigns may contain the same pair.
 
-    This is possible with imported files, with confirmations, and if equal captions share tasks in
-    some campaigns only.
+    This is possible with campaigns that repeat pairs, and if equal captions share tasks in some
+    campaigns only.
     """
-    campaigns = Campaign.objects.filter(of_labels(), benchmark__in=benchmarks)
     shares_text_pairs = JudgmentTask.objects.filter(campaign=OuterRef("pk"), unit__isnull=False)
-    rows = campaigns.order_by().annotate(shares=Exists(shares_text_pairs))
+    campaigns = (
+        Campaign.objects.filter(of_labels(), benchmark__in=benchmarks)
+        .order_by()
+        .select_related("pool")
+        .annotate(shares=Exists(shares_text_pairs))
+    )
     several: dict[int, list[tuple[bool, bool]]] = {}
-    for benchmark, source, confirms, shares in rows.values_list(
-        "benchmark_id", "source_sha256", "confirms", "shares"
-    ):
-        several.setdefault(benchmark, []).append((bool(source) or confirms, shares))
+    for campaign in campaigns:
+        kind = (campaign.repeats_pairs, campaign.shares)
+        several.setdefault(campaign.benchmark_id, []).append(kind)
     return {
         pk
         for pk, kinds in several.items()

@@ -477,6 +477,34 @@ def test_a_second_answer_counts_only_as_a_correction(anna: Browser, campaign: Ca
     assert list(states) == [(1, "superseded"), (0, "live")]
 
 
+def test_escalations_are_listed_with_the_answers_until_they_are_withdrawn(
+    anna: Browser, campaign: Campaign
+) -> None:
+    history = f"/api/v1/campaigns/{campaign.pk}/history/"
+
+    def listed(address: str) -> list[tuple[str, Any, Any]]:
+        items = anna.get(address).json()
+        return [(item["assignment"], item.get("label"), item.get("escalation")) for item in items]
+
+    first, second, third = claimed(anna, campaign, 3)
+    anna.post(JUDGMENTS, an_answer(first, 1))
+    escalated = {"assignment": second["assignment"], "kind": "unsure", "reason": "two dogs"}
+    assert anna.post("/api/v1/escalations/", escalated).status_code == 201
+    anna.post(JUDGMENTS, an_answer(third, 0))
+    answers = [(third["assignment"], 0, None), (first["assignment"], 1, None)]
+    between = (second["assignment"], None, "unsure")
+    assert listed(history) == answers
+    assert listed(f"{history}?escalations=true") == [answers[0], between, answers[1]]
+    (item,) = (
+        item
+        for item in anna.get(f"{history}?escalations=true").json()
+        if item["assignment"] == second["assignment"]
+    )
+    assert item == {**second, "escalation": "unsure"}
+    anna.post("/api/v1/escalations/withdraw/", {"assignment": second["assignment"]})
+    assert listed(f"{history}?escalations=true") == answers
+
+
 def test_of_two_corrections_of_one_answer_the_second_is_refused(
     anna: Browser, campaign: Campaign
 ) -> None:

@@ -42,6 +42,14 @@ TIMES = {
     "v1": [(0.0, 2.0)],
 }
 
+# Whether the video is in view, the field ends above the buttons, and these are in view.
+IN_VIEW = """(() => {
+  const box = (name) => document.querySelector(`[data-part=${name}]`).getBoundingClientRect();
+  return box("stage").top >= 0
+    && box("description").bottom <= box("foot").top
+    && box("foot").bottom <= innerHeight;
+})()"""
+
 
 @pytest.fixture
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
@@ -186,8 +194,11 @@ def test_only_the_scene_plays_and_its_description_is_sent(
     rooms.until_sent(page)
     rooms.settle(page)
     assert len(shown) == 2
+    # On a phone, the video, the field and the buttons are in view together.
+    page.set_viewport_size({"width": 390, "height": 664})
     page.click("[data-part=undo]")
     expect(page.locator("[data-part=description]")).to_have_value("A green square.")
+    assert page.evaluate(IN_VIEW)
     stored = Judgment.objects.values_list("payload", "task__item__scene__start")
     assert list(stored) == [({"scene_text": "A green square."}, shown[0])]
     rooms.forget(page_problems, "ERR_INTERNET_DISCONNECTED", "Failed to fetch")

@@ -265,6 +265,8 @@ def test_the_overview_leads_from_importing_runs_to_settling_conflicts(
     factories.make_user("nina", Role.ANNOTATOR)
     assert "1 annotator, default guidelines, 0 gold items" in text_of(lead, "/benchmarks/tiny/")
     assert heading() == "Next: open a campaign"
+    # The guidelines are still the default text, so the pages of the step before stay at hand.
+    assert [name for name, _ in prepared_links(lead)] == [*names]
     campaign = open_campaign(
         benchmark=benchmark, by=OPERATOR, name="round", policy=Policy(double_share=1, labels_max=2)
     )

@@ -18,7 +18,7 @@ from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind, GoldUse, JudgmentState, Scale, TaskState
 from annotation.models import Assignment, Campaign, Judgment, JudgmentTask
 from annotation.selectors.progress import campaign_progress
-from annotation.selectors.tasks import count_new_tasks
+from annotation.selectors.tasks import NO_TASKS, count_new_tasks, new_counts
 from annotation.services import (
     Policy,
     adjudicate_task,
@@ -29,6 +29,7 @@ from annotation.services import (
     set_campaign_state,
     update_recently_closed,
 )
+from annotation.services.drawn import open_drawn
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
@@ -156,6 +157,32 @@ def test_a_pair_of_two_campaigns_is_counted_once(tmp_path: Path) -> None:
     assert found.counts == live_labels(campaign.benchmark)[1].outcomes
     assert found.counts == OutcomeCounts(resolved=2, conflicted=1)
     assert (found.pairs, found.settled_percent) == (3, "66")
+
+
+def test_pairs_that_drawn_captions_or_moments_repeat_are_counted_once(
+    tmp_path: Path, lead: User
+) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=3)
+    benchmark, anna = campaign.benchmark, make_annotator("anna")
+    judge(campaign, anna, {"v0": 1, "v1": 0})
+    drawn = open_drawn(
+        benchmark=benchmark,
+        codes=np.array([1, 2]),
+        positions=np.arange(2),
+        waits=np.zeros(2, np.bool_),
+        by=OPERATOR,
+    )
+    spans = open_campaign(benchmark=benchmark, by=OPERATOR, question="spans")
+    assert (drawn.n_tasks, spans.n_tasks) == (2, 1)
+    (held,) = (held for held in claim(drawn, anna) if held.task.video.key == "v1")
+    submit(held, 0)
+    found = benchmark_outcomes(benchmark)
+    assert (found.counts, found.pairs) == (OutcomeCounts(resolved=2), 3)
+    assert found.counts == live_labels(benchmark)[1].outcomes
+    # A new campaign would not contain the pairs that the first one still contains.
+    for closed in (drawn, spans):
+        set_campaign_state(campaign=closed, state=CampaignState.CLOSED, by=lead)
+        assert new_counts([benchmark])[benchmark.pk] == count_new_tasks(benchmark) == NO_TASKS
 
 
 def test_pending_pairs_count_as_unjudged(tmp_path: Path) -> None:

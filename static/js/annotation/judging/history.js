@@ -6,9 +6,10 @@ const ITEMS_MAX = 10;
 
 export class History {
   // `onCorrect(item)` is called when the annotator opens an answer again, and `onChange(isEmpty)` when the
-  // list changes. Each item contains its answer, or the text `escalation` if it was escalated. `question` returns the texts that the list shows.
-  constructor({ server, list, url, question, onCorrect, onChange }) {
-    Object.assign(this, { server, list, url, question, onCorrect, onChange });
+  // list changes. Each item contains its answer, or the kind of its `escalation`. `question` returns the texts that
+  // the list shows of an answer, and `escalated` contains those of an escalation, by its kind.
+  constructor({ server, list, url, question, escalated, onCorrect, onChange }) {
+    Object.assign(this, { server, list, url, question, escalated, onCorrect, onChange });
     this.items = [];
     this.box = list.closest("[popover]");
     this.box.addEventListener("toggle", () => this.draw());
@@ -64,7 +65,7 @@ export class History {
     caption.textContent = this.question.captionOf(item);
     const label = document.createElement("span");
     label.className = "judge-past-label";
-    label.textContent = item.escalation ?? this.question.textOf(item);
+    label.textContent = this.escalated[item.escalation] ?? this.question.textOf(item);
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn btn-sm btn-outline-secondary";

@@ -36,8 +36,11 @@ import { Training } from "./training.js";
 import { Viewing } from "./viewing.js";
 
 const RELEASED_MS = 1000;
-const SENT = translate("Sent to a lead.");
-const REPORTED = translate("Video reported.");
+// The message about an escalation, by its kind.
+const ESCALATED = {
+  unsure: translate("Sent to a lead."),
+  "cannot-play": translate("Video reported."),
+};
 
 const { campaign, owner } = room.dataset;
 const bindings = JSON.parse(room.dataset.keys);
@@ -118,6 +121,7 @@ const history = isTraining
       list: part("history"),
       url: room.dataset.historyUrl,
       question,
+      escalated: ESCALATED,
       onCorrect: goBackTo,
       onChange: (isEmpty) => {
         part("undo").disabled = isEmpty;
@@ -288,8 +292,8 @@ function escalate(kind, reason) {
   // If the pair was opened again with undo, its earlier answer no longer counts.
   if (corrects) tally.add(-1);
   remaining?.add(-1);
-  escalated = kind === "unsure" ? SENT : REPORTED;
-  history?.add({ ...item, escalation: escalated });
+  escalated = ESCALATED[kind];
+  history?.add({ ...item, escalation: kind });
   announce(`${escalated} ${question.next}`);
   advance();
 }

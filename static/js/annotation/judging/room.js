@@ -59,10 +59,10 @@ export function isSettledForTaps(state) {
   return isIn(state) && performance.now() - changedAt >= IGNORE_TAPS_MS;
 }
 
-// Scroll to the first element of the pair if it is not in view. If the buttons cover the video, the element moves
-// to the top of the window.
-export function bringIntoView(first) {
-  const isCovered = part("stage").getBoundingClientRect().bottom > part("foot").getBoundingClientRect().top;
+// Scroll to the first element of the pair if it is not in view. If the buttons cover the last element that an answer
+// needs, the first one moves to the top of the window.
+export function bringIntoView(first, last = part("stage")) {
+  const isCovered = last.getBoundingClientRect().bottom > part("foot").getBoundingClientRect().top;
   first.scrollIntoView({ block: isCovered ? "start" : "nearest" });
 }
 

@@ -2,7 +2,7 @@
 // with Ctrl+Enter.
 
 import { Question } from "../judging/question.js";
-import { announce, part } from "../judging/room.js";
+import { announce, bringIntoView, part } from "../judging/room.js";
 import { SpanPlayer } from "../judging/span-player.js";
 import { translate } from "../judging/texts.js";
 
@@ -39,6 +39,7 @@ export default class SceneQuestion extends Question {
 
   focus() {
     this.field.focus({ preventScroll: true });
+    bringIntoView(part("stage"), this.field);
   }
 
   answer() {

@@ -48,7 +48,7 @@ export default class SpansQuestion extends Question {
 
   focus() {
     this.caption.focus({ preventScroll: true });
-    bringIntoView(this.caption);
+    bringIntoView(this.caption, part("mark-end"));
   }
 
   answer({ dataset }) {
