@@ -59,6 +59,7 @@ demo.make_accounts()
 demo.build(no_progress)
 publish_label_set(benchmark=Benchmark.objects.get(), by=OPERATOR, allow_pending=True)
 """
+EXPORTS = ("fire", "csv", "qrels", "jsonl", "judgments", "spreadsheet")
 # The columns of each table, in `columns` or all, with the number and the hash of its rows.
 ROWS = """
 import hashlib
@@ -223,7 +224,7 @@ def test_a_judged_site_of_the_first_release_is_upgraded(
         manage_first_release(first_release, site, "migrate", "--verbosity=0")
         manage_first_release(first_release, site, "shell", "--verbosity=0", "-c", DEMO)
         export = ("export_labels", "moving-shapes", "--version", "1.0.0", "--format")
-        exported = {name: tmp_path / f"before.{name}" for name in ("fire", "csv", "qrels", "jsonl")}
+        exported = {name: tmp_path / f"before.{name}" for name in EXPORTS}
         for name, path in exported.items():
             manage_first_release(first_release, site, *export, name, "--output", str(path))
         columns = {
@@ -244,7 +245,9 @@ def test_a_judged_site_of_the_first_release_is_upgraded(
         for name, path in exported.items():
             later = tmp_path / f"after.{name}"
             assert site.manage(*export, name, "--output", str(later)).returncode == 0
-            assert (name, later.read_bytes()) == (name, path.read_bytes())
+            # The first release had another sentence here than the versions before and after it.
+            old = path.read_bytes().replace(b"belong to pairs of", b"belong to captions of")
+            assert (name, later.read_bytes()) == (name, old)
 
         new.migrate()
         assert schema_of(site) == schema_of(new)
