@@ -1,9 +1,10 @@
 """The database triggers that protect judgments, label sets and archived benchmarks.
 
 Judgments of people on this site cannot be deleted. Imported judgments can be deleted with their
-campaign until the next label set of the benchmark is published. Label sets cannot be deleted. On
-PostgreSQL, TRUNCATE of these tables is refused, too; SQLite has no such statement. An archived
-benchmark cannot get new runs, proxies, pools, campaigns or label sets.
+campaign until the next label set of the benchmark is published. The spans of answers and rulings,
+and label sets, cannot be deleted. On PostgreSQL, TRUNCATE of these tables is refused, too; SQLite
+has no such statement. An archived benchmark cannot get new runs, proxies, pools, campaigns or label
+sets.
 
 A migration that alters one of the tables on SQLite must create the triggers again, because Django
 copies the table.
@@ -11,6 +12,7 @@ copies the table.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -42,7 +44,8 @@ _ARCHIVED = """EXISTS (
 )"""
 ARCHIVED = "The benchmark is archived."
 
-TRIGGERS = (
+# The triggers of the first release. Later ones are in TRIGGERS only, with their own migration.
+FIRST = (
     Trigger(
         "judgment_delete",
         "DELETE",
@@ -62,7 +65,14 @@ TRIGGERS = (
         )
     ),
 )
-PROTECTED = tuple(trigger for trigger in TRIGGERS if trigger.change == "DELETE")
+OF_SPANS = Trigger(
+    "answer_span_delete",
+    "DELETE",
+    "annotation_answerspan",
+    "OLD.gold_id IS NULL",
+    "Judgments must stay.",
+)
+TRIGGERS = (*FIRST, OF_SPANS)
 
 
 def _sqlite(trigger: Trigger) -> str:
@@ -90,11 +100,16 @@ def statements_of(trigger: Trigger) -> dict[str, tuple[str, ...]]:
     return {"sqlite": (_sqlite(trigger),), "postgresql": _postgresql(trigger)}
 
 
-# The statements for each database vendor.
-CREATE: dict[str, tuple[str, ...]] = {
-    "sqlite": tuple(map(_sqlite, TRIGGERS)),
-    "postgresql": tuple(text for trigger in TRIGGERS for text in _postgresql(trigger)),
-}
+def create(triggers: Iterable[Trigger]) -> dict[str, tuple[str, ...]]:
+    """Return the statements that create triggers, for each database vendor."""
+    statements = [statements_of(trigger) for trigger in triggers]
+    return {
+        vendor: tuple(text for each in statements for text in each[vendor])
+        for vendor in ("sqlite", "postgresql")
+    }
+
+
+CREATE = create(TRIGGERS)
 DROP: dict[str, tuple[str, ...]] = {
     "sqlite": tuple(f"DROP TRIGGER IF EXISTS {trigger.name}" for trigger in TRIGGERS),
     "postgresql": tuple(
@@ -105,12 +120,16 @@ _REFUSE_TRUNCATE = """CREATE OR REPLACE FUNCTION refuse_truncate() RETURNS trigg
 LANGUAGE plpgsql AS $$ BEGIN
 RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
 END $$"""
-# The triggers of PostgreSQL that refuse TRUNCATE of each table whose rows cannot be deleted.
-CREATE_OF_TRUNCATE = (
-    _REFUSE_TRUNCATE,
-    *(
-        f"CREATE TRIGGER {trigger.name}_all BEFORE TRUNCATE ON {trigger.table} "
-        f"FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate('{trigger.refused}')"
-        for trigger in PROTECTED
-    ),
-)
+
+
+def refuse_truncate(triggers: Iterable[Trigger]) -> tuple[str, ...]:
+    """Return the statements for PostgreSQL that refuse TRUNCATE of tables with protected rows."""
+    return (
+        _REFUSE_TRUNCATE,
+        *(
+            f"CREATE TRIGGER {trigger.name}_all BEFORE TRUNCATE ON {trigger.table} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate('{trigger.refused}')"
+            for trigger in triggers
+            if trigger.change == "DELETE"
+        ),
+    )

@@ -101,8 +101,8 @@ class Membership(models.Model):
         default=0,
         help_text="number of control pairs that were due and have not had a place yet",
     )
-    # Primary keys of the caption of the last assigned item (0 in a study), and of the
-    # pair's task that comes next if that item is a control pair.
+    # The caption of the last assigned item (its primary key, 0 in a study, or the number of its
+    # group), and the primary key of the pair's task that comes next if that item is a control pair.
     last_caption = models.PositiveBigIntegerField(null=True)
     next_task = models.PositiveBigIntegerField(null=True)
     cursor = models.PositiveIntegerField(default=0)

@@ -224,14 +224,18 @@ def _next_with_gold(
     came_back = returning_items(campaign, membership)
     pairs: dict[int, JudgmentTask] = {}
     if came_back:
-        keys = [item.task for item in came_back if item.gold is None][:count]
+        keys = [item.task for item in came_back if item.gold is None]
         tasks = _open_tasks_of(campaign, membership)
-        pairs = {task.pk: task for task in tasks.filter(pk__in=keys)}
-    new = _next_tasks(campaign, membership, count, waits=waits, without=pairs)
+        wanted = keys if campaign.in_groups else keys[:count]
+        pairs = {task.pk: task for task in tasks.filter(pk__in=wanted)}
+    new: list[JudgmentTask] = []
+    if not (campaign.in_groups and pairs):  # a group that came back is the only one of this claim
+        new = _next_tasks(campaign, membership, count, waits=waits, without=pairs)
     if not lock_if_active(membership):
         return []
     if campaign.in_groups:
-        count += 2 * len(new)  # room for the whole group and the gold in it
+        # Room for the whole group, and for the gold before and in it, at most every second item.
+        count = len(came_back) + 2 * (len(new) + membership.gold_owed + 2)
     again = put_together_again(came_back, pairs, membership, new)[:count]
     return again + mixed_with_gold(campaign, membership, new, count - len(again), after=again)
 

@@ -18,6 +18,7 @@ from annotation.enums import AnnotationAct, AssignmentState, CampaignState, Gold
 from annotation.models import Assignment, Campaign, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.questions.kind import kinds
+from annotation.selectors.groups import groups_of
 from annotation.services.slots import leases_of, release_leases
 from hearth.accounts.actors import Actor, account_of
 from hearth.accounts.models import User
@@ -193,10 +194,12 @@ def add_gold_tasks(campaign: Campaign) -> int:
         ids = _without_equal(campaign, ids)
     last = tasks.filter(gold__isnull=False).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
+    of_items = _groups_of_items(campaign, ids)
     JudgmentTask.objects.bulk_create(
         JudgmentTask(
             campaign=campaign,
             gold_id=pk,
+            group=of_items.get(pk),
             position=first + place,
             seats_open=0,
             state=TaskState.UNPLAYABLE if states[pk] == MediaState.BROKEN else TaskState.OPEN,
@@ -204,6 +207,17 @@ def add_gold_tasks(campaign: Campaign) -> int:
         for place, pk in enumerate(ids[np.argsort(mix(ids, campaign.seed))].tolist())
     )
     return tasks.filter(gold__isnull=False, gold__retired_at=None).count()
+
+
+def _groups_of_items(campaign: Campaign, ids: Int64Array) -> dict[int, int]:
+    """Return the group of each gold item, if the campaign's pairs are judged in groups."""
+    groups = groups_of(campaign.benchmark) if campaign.in_groups else None
+    if groups is None:
+        return {}
+    items = GoldItem.objects.filter(Among("id", ids))
+    ids, *pairs = read_columns(items, "pk", "query_id", "video_id")
+    codes = groups.codes(codes_of(campaign.benchmark, *pairs))
+    return dict(zip(ids.tolist(), codes.tolist(), strict=True))
 
 
 def _without_equal(campaign: Campaign, ids: Int64Array) -> Int64Array:

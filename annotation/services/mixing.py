@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
-from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models import BigIntegerField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from annotation.core.mixing import mix_gold, planned_gold
@@ -23,7 +23,7 @@ from annotation.models import (
 from hearth.shared.prepared import Given
 from pooling.core.hashing import mix
 
-CAPTION = Coalesce("gold__query", Value(0))
+CAPTION = Coalesce("group", "gold__query", Value(0), output_field=BigIntegerField())
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,7 @@ class Returning:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A gold item that the annotator can get: primary keys of its task and its caption.
-
-    In a study, the caption of every task is 0 here.
-    """
+    """A gold item that the annotator can get: primary key of its task, and its `caption_of`."""
 
     task: int
     caption: int
@@ -149,7 +146,7 @@ def mixed_with_gold(
         due=due,
         owed=owed,
         last=caption_of(after[-1]) if after else membership.last_caption,
-        grouped=campaign.order == Order.GROUPED,
+        grouped=campaign.in_groups or campaign.order == Order.GROUPED,
     )
     membership.gold_owed = mixed.owed
     n_pairs = sum(not item.is_gold for item in mixed.items)
@@ -193,7 +190,13 @@ def _candidates(
 
 
 def caption_of(task: JudgmentTask) -> int:
-    """Return the primary key of the caption of a pair or gold item, 0 in a study."""
+    """Return the primary key of the caption of a pair or gold item, 0 in a study.
+
+    If pairs are judged in groups, return the number of the group: no gold of another group may come
+    between its pairs.
+    """
+    if task.group is not None:
+        return task.group
     shown = task.pair or task.gold
     return (shown.query_id or 0) if shown else 0
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 from hearth.shared.triggers import run_statements
-from evaluation.triggers import CREATE
+from evaluation.triggers import FIRST, create
 
 
 class Migration(migrations.Migration):
@@ -181,5 +181,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('benchmark', 'sha256'), name='label_arrays')],
             },
         ),
-        run_statements(CREATE),
+        run_statements(create(FIRST)),
     ]

@@ -3,9 +3,9 @@
 from django.db import migrations
 
 from hearth.shared.triggers import run_statements
-from evaluation.triggers import CREATE_OF_TRUNCATE
+from evaluation.triggers import FIRST, refuse_truncate
 
 
 class Migration(migrations.Migration):
     dependencies = [("evaluation", "0001_first_release")]
-    operations = [run_statements({"postgresql": CREATE_OF_TRUNCATE})]
+    operations = [run_statements({"postgresql": refuse_truncate(FIRST)})]

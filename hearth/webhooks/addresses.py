@@ -22,11 +22,9 @@ Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 LookUp = Callable[..., Iterable[Any]]
 # The maximum number of addresses of a host that are tried, such as one of IPv6 and one of IPv4.
 ADDRESSES_MAX = 2
-# An address of these networks stands for an IPv4 address, which can be private: the two prefixes of
-# NAT64 (RFC 6052 and RFC 8215), and IPv4-compatible addresses (RFC 4291).
-STAND_FOR_IPV4 = [
-    ipaddress.ip_network(network) for network in ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")
-]
+# All public IPv6 addresses are in this network (RFC 4291), and none that stands for an IPv4 address
+# in other notations, such as those of NAT64, translated and compatible addresses.
+PUBLIC_IPV6 = ipaddress.ip_network("2000::/3")
 # The last label of an IPv4 address in any notation, such as 127.1 or 0x7f000001. No name ends so.
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 PRIVATE = "The address is in a private network. WEBHOOK_PRIVATE_HOSTS can allow it."
@@ -101,18 +99,19 @@ def resolve(
 def is_public(text: str) -> bool:
     """Return whether an IP address is public.
 
-    An IPv6 address of NAT64, 6to4 or Teredo, or an IPv4-compatible one, is not public, because it
-    stands for an IPv4 address, which can be private. An IPv4-mapped IPv6 address is public if its
-    IPv4 address is.
+    An IPv6 address of NAT64, 6to4 or Teredo, or another one that stands for an IPv4 address, is not
+    public, because that address can be private. An IPv4-mapped IPv6 address is public if its IPv4
+    address is.
     """
     try:
         ip: Ip = ipaddress.ip_address(text)
     except ValueError:  # with a zone, such as fe80::1%eth0
         return False
     if isinstance(ip, ipaddress.IPv6Address):
-        if any(ip in network for network in STAND_FOR_IPV4) or ip.sixtofour or ip.teredo:
+        if ip.ipv4_mapped:
+            ip = ip.ipv4_mapped
+        elif ip not in PUBLIC_IPV6 or ip.sixtofour or ip.teredo:
             return False
-        ip = ip.ipv4_mapped or ip
     return ip.is_global and not ip.is_multicast
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,16 +14,13 @@ from typing import Final
 from hearth.shared.errors import InvalidInput
 from pooling.core.keys import name_fault, shown
 from pooling.core.lines import SourceFile, open_binary
+from pooling.core.readable import readable
 
 ZIP: Final = b"PK\x03\x04"
 MEMBERS_MAX = 100
 BYTES_MAX = 16 << 30
 _BLOCK = 1 << 20
 _ENCRYPTED = 0x1
-_DAMAGED = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError),
-    *(ValueError, KeyError, OverflowError),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +63,8 @@ def unpacked(file: SourceFile, members_max: int = MEMBERS_MAX) -> Iterator[list[
 @contextmanager
 def _opened(file: SourceFile) -> Iterator[zipfile.ZipFile]:
     with open_binary(file.path, file.source) as content:
-        try:
+        with readable("the zip archive is damaged", file.source):
             archive = zipfile.ZipFile(content)
-        except _DAMAGED as error:
-            reason = "the zip archive is damaged"
-            raise InvalidInput(reason, source=file.source) from error
         with archive:
             yield archive
 
@@ -106,15 +99,15 @@ def _unpack(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, most: int, file: SourceFile
 ) -> int:
     size = 0
-    try:
-        with archive.open(info) as member, path.open("wb") as target:
-            while block := member.read(_BLOCK):
-                size += len(block)
-                if size > most:
-                    reason = f"the archive has more than {BYTES_MAX:,} bytes"
-                    raise InvalidInput(reason, source=file.source)
-                target.write(block)
-    except _DAMAGED as error:
-        reason = f"the member {shown(info.filename)} is damaged"
-        raise InvalidInput(reason, source=file.source) from error
+    with (
+        readable(f"the member {shown(info.filename)} is damaged", file.source),
+        archive.open(info) as member,
+        path.open("wb") as target,
+    ):
+        while block := member.read(_BLOCK):
+            size += len(block)
+            if size > most:
+                reason = f"the archive has more than {BYTES_MAX:,} bytes"
+                raise InvalidInput(reason, source=file.source)
+            target.write(block)
     return size

@@ -7,14 +7,10 @@ in an archive can be wrong.
 
 from __future__ import annotations
 
-import errno
 import io
-import lzma
 import shutil
-import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,15 +18,11 @@ from pathlib import Path
 from typing import IO, TypedDict
 
 from hearth.shared.errors import InvalidInput
+from pooling.core.readable import readable
 
 MEMBERS_MAX = 50_000
 NAME_MAX = 1000
 BLOCK = 1 << 20
-# The errors that the readers of archives raise for damaged, encrypted and unknown content.
-UNREADABLE = (
-    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-    *(EOFError, RuntimeError, ValueError, KeyError, OverflowError, MemoryError),
-)
 # A reader that continues after the end of the file is stopped at this number of empty reads.
 EMPTY_READS_MAX = 100
 
@@ -50,7 +42,7 @@ def list_members(source: str) -> tuple[list[Member], int]:
     """
     found: list[Member] = []
     left_out = 0
-    with _readable("the archive is damaged or encrypted"):
+    with readable("the archive is damaged or encrypted"):
         for index, (name, size, is_file) in enumerate(_heads(Path(source))):
             if index >= MEMBERS_MAX:
                 raise InvalidInput(f"the archive has more than {MEMBERS_MAX:,} members")
@@ -69,7 +61,7 @@ def extract(source: str, targets: dict[str, str], bytes_max: int, reserve: int) 
     that could not be written, by index. Their files are deleted.
     """
     faults: dict[str, str] = {}
-    with _readable("the archive is damaged or encrypted"):
+    with readable("the archive is damaged or encrypted"):
         for index, open_member in _members(Path(source), targets):
             target = Path(targets[index])
             try:
@@ -78,20 +70,6 @@ def extract(source: str, targets: dict[str, str], bytes_max: int, reserve: int) 
                 faults[index] = error.reason
                 target.unlink(missing_ok=True)
     return faults
-
-
-@contextmanager
-def _readable(fault: str) -> Iterator[None]:
-    """Raise `InvalidInput` with `fault` for content that cannot be read."""
-    try:
-        yield
-    except UNREADABLE as error:
-        raise InvalidInput(fault) from error
-    except OSError as error:
-        # bz2 raises `OSError` without a number for damaged data. Wrong positions are invalid.
-        if error.errno not in (None, errno.EINVAL):
-            raise
-        raise InvalidInput(fault) from error
 
 
 def _heads(path: Path) -> Iterator[tuple[str, int, bool]]:
@@ -158,7 +136,7 @@ class _EndingFile(io.RawIOBase):
 
 def _blocks(open_member: Callable[[], IO[bytes] | None]) -> Iterator[bytes]:
     """Yield the content of a member. Raises `InvalidInput` if it cannot be read."""
-    with _readable("the member is damaged"):
+    with readable("the member is damaged"):
         content = open_member()
         if content is None:
             raise InvalidInput("the member is no file")

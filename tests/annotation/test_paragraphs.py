@@ -12,6 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotation.enums import Order
 from annotation.models import Assignment, Campaign, JudgmentTask
 from annotation.services import Policy, open_campaign, release_assignments
 from evaluation.release.selectors.paragraphs import paragraph_pairs
@@ -20,6 +21,7 @@ from pooling.models import Benchmark
 from pooling.paragraphs.actions import AddParagraphs
 from pooling.paragraphs.services import add_paragraphs
 from tests.factories import (
+    add_gold_items,
     at_once,
     build_pool,
     claim,
@@ -148,3 +150,40 @@ def test_labels_of_sentences_settle_paragraphs(paragraphs: Benchmark, capsys) ->
     call_command("settle_paragraphs", "tiny-p", "--json")
     again = json.loads(capsys.readouterr().out)
     assert again == {**expected, "new": 0, "campaign": None}
+
+
+@pytest.mark.parametrize("count", [1, 4, 20])
+def test_control_pairs_come_between_groups_for_every_size_of_claims(
+    tmp_path: Path, count: int
+) -> None:
+    """Within a group, the other video would show that an item is a control pair."""
+    sizes = {f"v{number}": 2 + 4 * (number % 2) for number in range(8)}
+    rows = [
+        (f"{v}#{place}", f"{place} of {v}", v) for v, size in sizes.items() for place in range(size)
+    ]
+    videos = write_videos(tmp_path, [(video, "", "") for video in sizes])
+    captions = write_captions(tmp_path, rows)
+    benchmark = import_benchmark(key="tiny", captions=captions, videos=videos).benchmark
+    add_paragraphs(benchmark=benchmark, options=AddParagraphs(paragraphs="tiny-p"), by=OPERATOR)
+    make_run(tmp_path, benchmark, {key: ["v0", "v1", "v2"] for key, _, _ in rows})
+    build_pool(benchmark=benchmark, depth=3)
+    gold = [(key, video, 1, "") for key, _, of in rows if of < "v4" for video in ("v5", "v6", "v7")]
+    add_gold_items(tmp_path, benchmark, gold)
+    policy = Policy(double_share=0, gold_share=0.3, order=Order.SHUFFLED)
+    campaign = open_campaign(benchmark=benchmark, by=OPERATOR, policy=policy, seed=1)
+    anna = make_annotator("anna")
+    order: list[Assignment] = []
+    while found := claim(campaign, anna, count=count):
+        if len(order) % 3 == 0:
+            # What an annotator releases comes back unchanged.
+            release_assignments(campaign=campaign, annotator=anna)
+            assert claim(campaign, anna, count=count) == found
+        for held in found:
+            submit(held, 1)
+            order.append(held)
+            n_gold = sum(one.task.gold is not None for one in order)
+            assert abs(n_gold - 0.3 * len(order)) <= 2 + 0.3 * 6
+    pooled = set(campaign.tasks.filter(gold=None).values_list("group", flat=True))
+    runs = [group for group, _ in groupby(order, lambda held: held.task.group)]
+    assert sorted(group for group in runs if group in pooled) == sorted(pooled)
+    assert (len(pooled), len(order) - 96) == (24, n_gold)

@@ -124,6 +124,7 @@ SERVICES = (
     "annotation.questions.order.gold",
     "annotation.questions.order.study",
     "annotation.questions.scene.study",
+    "evaluation.estimates.services",
     "evaluation.release.services",
     "evaluation.machines.services",
     "evaluation.scores.services",

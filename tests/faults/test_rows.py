@@ -13,7 +13,7 @@ TESTS = Path(__file__).resolve().parent.parent
 PAGE = TESTS.parent / "docs" / "fault-tests.md"
 MAKEFILE = (TESTS.parent / "Makefile").read_text()
 # The letters of the groups of faults, each with the number of its last row.
-LAST = {"F": 13, "C": 14, "U": 14, "V": 6, "T": 3, "S": 20, "R": 6, "N": 9}
+LAST = {"F": 13, "C": 14, "U": 14, "V": 6, "T": 3, "S": 20, "R": 6, "N": 10}
 ROW = re.compile(r"\| ([A-Z]\d+) \| ([^|]+) \| ([^|]+) \|")
 NAMED = re.compile(r"(drill |target )?`([^`]+)`")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import socket
@@ -150,6 +151,7 @@ def test_a_call_reaches_only_its_own_files(sandbox: Sandbox, tmp_path: Path) -> 
 def test_check_security_reports_a_kernel_without_landlock() -> None:
     """A filter refuses the call of Landlock, as a kernel that does not know it."""
     program = """
+import ast
 import os
 from hearth.security.limits import sandboxed_decoders
 from hearth.shared.sandbox.seccomp import refuse_calls
@@ -218,3 +220,30 @@ def test_a_function_that_does_not_exist_is_an_error_of_the_program() -> None:
         pytest.raises(RuntimeError, match="did not start"),
     ):
         sandbox.call(LIMITS)
+
+
+def test_only_modules_of_sandboxes_use_a_decoder() -> None:
+    """No other module imports PyAV, or a module that does, not even within a function.
+
+    The demo draws its own videos.
+    """
+    imported: dict[str, set[str]] = {}
+    for folder in ("config", "hearth", "pooling", "annotation", "evaluation"):
+        for path in (ROOT / folder).rglob("*.py"):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            nodes = list(ast.walk(ast.parse(path.read_text())))
+            imported[name] = {
+                one.name for node in nodes if isinstance(node, ast.Import) for one in node.names
+            }
+            for node in nodes:
+                if isinstance(node, ast.ImportFrom):
+                    of = node.module or ""
+                    root = of.partition(".")[0]
+                    imported[name] |= {root, of, *(f"{of}.{one.name}" for one in node.names)}
+    users = {"av"}
+    while more := {name for name, used in imported.items() if used & users} - users:
+        users |= more
+    places = ("pooling.media.", "annotation.media.", "pooling.scenes.reading")
+    places += ("evaluation.demo.", "evaluation.management.commands.demo")
+    assert {name for name in users - {"av"} if not name.startswith(places)} == set()
+    assert "pooling.scenes.reading" in users

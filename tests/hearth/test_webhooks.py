@@ -211,6 +211,8 @@ def test_only_one_worker_makes_an_attempt_and_the_sweeper_finds_lost_attempts(
         ("64:ff9b:1:ffff::a00:1", False),
         ("::a00:1", False),
         ("::5db8:d70e", False),
+        ("::ffff:0:a00:1", False),
+        ("fec0::1", False),
     ],
 )
 def test_only_public_addresses_are_reached(ip: str, public: bool) -> None:
@@ -228,6 +230,8 @@ def test_only_public_addresses_are_reached(ip: str, public: bool) -> None:
         "https://127.0.0.1./",
         "https://[64:ff9b:1::7f00:1]/",
         "https://[::127.0.0.1]/",
+        "https://[::ffff:0:127.0.0.1]/",
+        "https://[fec0::1]/",
         "https://2130706433/",
         "https://0x7f000001/",
         "https://017700000001/",

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 
-from hearth.operations.backup.archive import Manifest, verify_archive
+from hearth.operations.backup.archive import Manifest, verify_archive, write_archive
 from hearth.operations.backup.contents import StoredFile, storages_of_backups
+from hearth.operations.backup.services import check_backup
 from hearth.shared.errors import InvalidInput
 
 
@@ -33,6 +35,17 @@ def test_only_files_of_storages_in_backups_are_restored(member: str) -> None:
     with pytest.raises(InvalidInput, match="The archive has a file"):
         StoredFile.of_member(member)
     assert storages_of_backups() == {"default", "label_sets", "proxies", "matrices", "uploads"}
+
+
+def test_a_check_refuses_a_file_that_a_restore_refuses(tmp_path: Path) -> None:
+    path = tmp_path / "forged.tar"
+    with path.open("wb") as out, write_archive(out) as archive:
+        archive.add("database/hearth.sqlite3.gz", ContentFile(b"rows"))
+        archive.add("files/default/../../evil", ContentFile(b"x"))
+        archive.finish(Manifest("1", "2026-11-22", "sqlite", "3", [], {}, archive.files, []))
+    assert verify_archive(path).files.keys() == archive.files.keys()
+    with pytest.raises(InvalidInput, match="The archive has a file outside its folder"):
+        check_backup(path=path)
 
 
 def test_links_repeated_members_and_sparse_files_are_refused(tmp_path: Path) -> None:

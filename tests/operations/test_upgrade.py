@@ -59,6 +59,7 @@ demo.make_accounts()
 demo.build(no_progress)
 publish_label_set(benchmark=Benchmark.objects.get(), by=OPERATOR, allow_pending=True)
 """
+EXPORTS = ("fire", "csv", "qrels", "jsonl", "judgments", "spreadsheet")
 # The columns of each table, in `columns` or all, with the number and the hash of its rows.
 ROWS = """
 import hashlib
@@ -218,10 +219,14 @@ def first_release(tmp_path: Path) -> Path:
 def test_a_judged_site_of_the_first_release_is_upgraded(
     tmp_path: Path, first_release: Path
 ) -> None:
-    """It keeps all rows and label sets, and gets the same schema as a new site."""
+    """It keeps all rows, label sets and exports, and gets the same schema as a new site."""
     with empty_site(tmp_path) as site, empty_site(tmp_path) as new:
         manage_first_release(first_release, site, "migrate", "--verbosity=0")
         manage_first_release(first_release, site, "shell", "--verbosity=0", "-c", DEMO)
+        export = ("export_labels", "moving-shapes", "--version", "1.0.0", "--format")
+        exported = {name: tmp_path / f"before.{name}" for name in EXPORTS}
+        for name, path in exported.items():
+            manage_first_release(first_release, site, *export, name, "--output", str(path))
         columns = {
             table: [name for name in names if name not in MOVED.get(table, ())]
             for table, (names, *_) in rows_of(site, {}).items()
@@ -237,6 +242,12 @@ def test_a_judged_site_of_the_first_release_is_upgraded(
         assert [table for table in before.keys() - own if after[table] != before[table]] == []
         verified = site.result_of("verify", "moving-shapes")
         assert [(one["same"], one["rebuilt"]) for one in verified["label_sets"]] == [(True, True)]
+        for name, path in exported.items():
+            later = tmp_path / f"after.{name}"
+            assert site.manage(*export, name, "--output", str(later)).returncode == 0
+            # The first release had another sentence here than the versions before and after it.
+            old = path.read_bytes().replace(b"belong to pairs of", b"belong to captions of")
+            assert (name, later.read_bytes()) == (name, old)
 
         new.migrate()
         assert schema_of(site) == schema_of(new)

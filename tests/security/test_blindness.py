@@ -3,7 +3,8 @@
 Two worlds differ only in what another annotator answered, in the correct answers of the control
 pairs, or in the proxy of an ordering study. Everything that the second annotator can reach is the
 same in both: bodies, headers, ETags, counts, orders, errors and logs. Planted words show that no
-text of others is sent either.
+text of others is sent either. The same holds for visitors and uploaders and a label set that the
+public page hides.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 from rest_framework.test import APIClient
 
@@ -31,12 +33,15 @@ from annotation.models import (
 )
 from annotation.questions.order.models import OrderingCaption
 from annotation.services import escalate_task
+from evaluation.release.services import publish_label_set
+from evaluation.scores.services import evaluate_runs
 from hearth.accounts.actors import OPERATOR
 from hearth.accounts.models import User
 from hearth.accounts.roles import Role
+from hearth.jobs.services import run_job
 from hearth.shared.caches import process_cache
 from pooling.models import Benchmark, Pair, Proxy
-from pooling.services import change_public_page
+from pooling.services import change_public_page, upload_run
 from tests import factories
 from tests.test_api import API, FOR_VISITORS, OPERATIONS
 from tests.test_pages import TABLE
@@ -146,10 +151,9 @@ def bert_in(campaign: Campaign) -> APIClient:
     return client
 
 
-def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
-    """Return all responses that an annotator can get: before, during and after judging."""
-    caplog.clear()
-    places = {
+def places_in(campaign: Campaign) -> dict[str, Any]:
+    """Return the values of the placeholders in the addresses of `TABLE`."""
+    return {
         "campaign": campaign.pk,
         "anna": Annotator.objects.exclude(user__username="bert").earliest("pk").pseudonym,
         "person": User.objects.get(username=f"{CANARY}-otto").pk,
@@ -166,30 +170,42 @@ def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
         "invitation": 1,
         "token": "wrong",
     }
+
+
+def add_to(answers: Answers, name: str, response: Any) -> Any:
+    body = b"".join(response.streaming_content) if response.streaming else response.content
+    headers = {key: value for key, value in response.items() if key not in HEADERS}
+    answers[name] = (response.status_code, headers, body.decode(errors="replace"))
+    return response
+
+
+def read_all(answers: Answers, client: APIClient, campaign: Campaign, when: str) -> None:
+    """Send a request to each page, and read all of the API that can be read."""
+    # Cached figures would hide a difference.
+    process_cache.clear()
+    places = places_in(campaign)
+    for _, method, address, _ in TABLE:
+        path = address.format(**places)
+        if not path.startswith(LEFT_OUT):
+            with transaction.atomic():
+                add_to(answers, f"{when} {method} {path}", client.generic(method, path))
+                transaction.set_rollback(True)
+    visited = [(path, "get") for path in FOR_VISITORS]
+    for path, method, *_ in [*OPERATIONS, *visited]:
+        if method == "get":
+            real = path.replace("campaigns/0/", f"campaigns/{campaign.pk}/")
+            add_to(answers, f"{when} {real}", client.get(API + real))
+
+
+def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
+    """Return all responses that an annotator can get: before, during and after judging."""
+    caplog.clear()
     answers: Answers = {}
 
     def ask(name: str, response: Any) -> Any:
-        body = b"".join(response.streaming_content) if response.streaming else response.content
-        headers = {key: value for key, value in response.items() if key not in HEADERS}
-        answers[name] = (response.status_code, headers, body.decode(errors="replace"))
-        return response
+        return add_to(answers, name, response)
 
-    def read_all(when: str) -> None:
-        # Cached figures would hide a difference.
-        process_cache.clear()
-        for _, method, address, _ in TABLE:
-            path = address.format(**places)
-            if not path.startswith(LEFT_OUT):
-                with transaction.atomic():
-                    ask(f"{when} {method} {path}", client.generic(method, path))
-                    transaction.set_rollback(True)
-        visited = [(path, "get") for path in FOR_VISITORS]
-        for path, method, *_ in [*OPERATIONS, *visited]:
-            if method == "get":
-                real = path.replace("campaigns/0/", f"campaigns/{campaign.pk}/")
-                ask(f"{when} {real}", client.get(API + real))
-
-    read_all("before")
+    read_all(answers, client, campaign, "before")
     order = list(range(5))
     own, opposite = (
         ({"places": order}, {"places": order[::-1]})
@@ -212,7 +228,7 @@ def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
             judged += 1
     escalation = {"assignment": content["assignment"], "kind": "unsure"}
     ask("escalation", client.post(f"{API}escalations/", escalation, format="json"))
-    read_all("after")
+    read_all(answers, client, campaign, "after")
     log = "\n".join(record.getMessage() for record in caplog.records)
     answers["log"] = (0, {}, log)
     # The number of judged pairs depends on the places of the control pairs.
@@ -308,3 +324,48 @@ def test_no_response_depends_on_the_proxy_of_a_study_or_on_the_orders_of_others(
     assert differences(*worlds) == {}
     sent = {name for name, answer in worlds[0].items() if PLANTED.search(str(answer))}
     assert sent == set()
+
+
+def test_no_response_to_visitors_and_uploaders_depends_on_a_hidden_label_set(
+    campaign: Campaign, others: Annotator, tmp_path: Path
+) -> None:
+    """The worlds differ in the labels of a set that is published while annotators judge."""
+    benchmark = campaign.benchmark
+    shown = {"is_public": True, "shows_while_judging": False}
+    change_public_page(benchmark=benchmark, changes=shown, by=OPERATOR)
+    olga = factories.make_outsider("olga")
+    lines = "".join(f"c{n} Q0 v1 1 2 x\nc{n} Q0 v0 2 1 x\n" for n in range(2))
+    file = SimpleUploadedFile("mine.run", lines.encode())
+    mine = upload_run(benchmark=benchmark, file=file, system="Mine", by=olga)
+    assert mine.job is not None
+    run_job(mine.job)
+    uploader, visitor = APIClient(), APIClient()
+    uploader.force_login(olga)
+    for client in (uploader, visitor):
+        client.raise_request_exception = False
+    upload = f"{API}uploads/{mine.pk}/"
+
+    def seen(label: int) -> Answers:
+        answers: Answers = {}
+        with transaction.atomic():
+            rows = [(f"c{n}", f"v{v}", "a", label ^ v) for n in range(2) for v in range(2)]
+            factories.add_judgments(tmp_path, benchmark, rows)
+            published = publish_label_set(benchmark=benchmark, by=OPERATOR)
+            evaluate_runs(benchmark=benchmark, by=OPERATOR)
+            for when, client in (("uploader", uploader), ("visitor", visitor)):
+                read_all(answers, client, campaign, when)
+                for path in (upload, f"/uploads/{mine.pk}/publish/", f"/jobs/{mine.job}/"):
+                    add_to(answers, f"{when} {path}", client.get(path))
+                for format in ("csv", "qrels"):
+                    path = f"/public/tiny/labels/{published.version}/{format}/"
+                    add_to(answers, f"{when} {path}", client.get(path))
+            for act in ("withdraw", "restore", "publish"):
+                done = add_to(answers, act, uploader.post(f"{upload}{act}/", {}, format="json"))
+                assert done.status_code == 200
+            transaction.set_rollback(True)
+        return answers
+
+    worlds = [seen(label) for label in (0, 1)]
+    assert differences(*worlds) == {}
+    assert '"C@1"' in worlds[0][f"uploader {upload}"][2]
+    assert len(worlds[0]) > 300

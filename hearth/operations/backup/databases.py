@@ -43,8 +43,8 @@ class Dump:
     server: str
 
 
-def member_of_engine() -> str:
-    return POSTGRESQL_MEMBER if connection.vendor == "postgresql" else SQLITE_MEMBER
+def member_of(engine: str) -> str:
+    return POSTGRESQL_MEMBER if engine == "postgresql" else SQLITE_MEMBER
 
 
 def dump_database(folder: Path) -> Any:

@@ -24,6 +24,7 @@ from hearth.operations.backup import contents, databases
 from hearth.operations.backup.archive import (
     MANIFEST,
     ArchiveWriter,
+    Entry,
     Manifest,
     read_archive,
     verify_archive,
@@ -194,8 +195,13 @@ class RestoreFacts(TypedDict):
 
 
 def check_backup(*, path: Path, key_file: str = "", signing_key: str = "") -> Manifest:
-    """Read the whole archive and compare the hash of every file with the manifest."""
-    return verify_archive(path, key_file, signing_key)
+    """Read the whole archive and compare the hash of every file with the manifest.
+
+    Raises `InvalidInput` for a file outside the storages, which `restore_backup` refuses, too.
+    """
+    manifest = verify_archive(path, key_file, signing_key)
+    _stored_files(manifest)
+    return manifest
 
 
 def restore_backup(
@@ -273,19 +279,22 @@ def _check_fits(manifest: Manifest) -> None:
             f"The backup was made by a newer version ({manifest.version}): this one does not have "
             f"the migration {found.newer[0]}. Install that version, and restore with it."
         )
-    if databases.member_of_engine() not in manifest.files:
+    if databases.member_of(connection.vendor) not in manifest.files:
         raise InvalidInput("The archive contains no database.")
 
 
-def _check_stored_files(manifest: Manifest, replace: bool) -> None:
-    """Raise `Conflict` if a stored file has other content, unless `replace` is set.
+def _stored_files(manifest: Manifest) -> list[tuple[contents.StoredFile, Entry]]:
+    """Return the files without the database. Raises `InvalidInput` for one outside the storages."""
+    return [
+        (contents.StoredFile.of_member(member), entry)
+        for member, entry in manifest.files.items()
+        if member != databases.member_of(manifest.engine)
+    ]
 
-    `StoredFile.of_member` raises `InvalidInput` for a member outside the storages.
-    """
-    for member, entry in manifest.files.items():
-        if member == databases.member_of_engine():
-            continue
-        file = contents.StoredFile.of_member(member)
+
+def _check_stored_files(manifest: Manifest, replace: bool) -> None:
+    """Raise `Conflict` if a stored file has other content, unless `replace` is set."""
+    for file, entry in _stored_files(manifest):
         if not replace and file.sha256() not in ("", entry.sha256):
             raise Conflict(
                 f"{file.place} exists, but the backup has other content for it. Move it away, or "
@@ -300,7 +309,7 @@ def _place_files(path: Path, key_file: str, dump: Path, progress: Progress) -> N
             content = tar.extractfile(info)
             if info.name == MANIFEST or content is None:
                 continue
-            if info.name != databases.member_of_engine():
+            if info.name != databases.member_of(connection.vendor):
                 contents.StoredFile.of_member(info.name).write(content)
                 continue
             with dump.open("wb") as out:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import uuid
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +23,10 @@ from hearth.accounts.actors import OPERATOR
 from hearth.accounts.models import User
 from hearth.jobs.services import run_job
 from hearth.shared.errors import InvalidInput
+from pooling.models import Pair
+from tests.annotation.gold.test_hidden_gold import browser_of, is_gold, post, shape
 from tests.annotation.spans.world import make_pooled, mark, mark_video, open_spans
-from tests.factories import PASSWORD, claim, make_annotator
+from tests.factories import PASSWORD, assignment_of, claim, make_annotator
 
 
 def test_training_says_how_much_the_spans_overlap_and_measures_the_reaction(
@@ -181,3 +185,30 @@ def test_gold_items_with_spans_are_imported_from_a_file(
     )
     with pytest.raises(InvalidInput, match="line 2: the pair is already a gold item"):
         import_gold(benchmark=benchmark, path=path, use=GoldUse.TRAINING, by=OPERATOR)
+
+
+def test_control_pairs_with_spans_are_neither_avoided_nor_recognised(
+    db: None, tmp_path: Path
+) -> None:
+    """An annotator claims one pair at a time. Items and answers of both kinds look the same."""
+    benchmark = make_pooled(tmp_path, captions=6, videos=8)
+    Pair.objects.filter(query__key__in=["c4", "c5"]).delete()
+    for caption, number in product(("c4", "c5"), range(8)):
+        spans = [(1, 3)] if number % 2 else []
+        gold = {"caption": caption, "video": f"v{number}", "spans": spans, "use": GoldUse.CONTROL}
+        add_gold_spans(benchmark=benchmark, by=OPERATOR, **gold)
+    campaign = open_spans(tmp_path, benchmark=benchmark, gold_share=0.3)
+    browser = browser_of("ben")
+    order: list[bool] = []
+    seen: dict[bool, set[str]] = {True: set(), False: set()}
+    path = f"campaigns/{campaign.pk}/claim/"
+    while items := post(browser, path, {"count": 1})[1]["items"]:
+        (item,) = items
+        order.append(is_gold(assignment_of(item)))
+        key = str(uuid.uuid4())
+        answer = {"assignment": item["assignment"], "label": 1, "spans": [[1, 2]]}
+        status, content, headers = post(browser, "judgments/", answer | {"client_key": key})
+        seen[order[-1]].add(repr((shape(item), status, shape(content), headers)))
+        assert abs(sum(order) - 0.3 * len(order)) <= 2 + 0.3 * 8
+    assert (order.count(False), len(seen[True])) == (32, 1)
+    assert seen[True] == seen[False]

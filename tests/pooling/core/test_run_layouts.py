@@ -107,16 +107,19 @@ def test_bad_archives_are_refused(tmp_path: Path, arrays: dict[str, object], mes
     assert message in str(error.value)
 
 
-def archive(*members: tuple[str, bytes]) -> bytes:
+def archive(*members: tuple[str, bytes], kind: int = zipfile.ZIP_STORED) -> bytes:
     target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as made:
+    with zipfile.ZipFile(target, "w", kind) as made:
         for name, content in members:
             made.writestr(name, content)
     return target.getvalue()
 
 
-def test_damaged_members_are_named(tmp_path: Path) -> None:
-    content = bytearray(archive(("sims.npy", b"0" * 1000)))
-    content[100] ^= 255
+@pytest.mark.parametrize("kind", [0, 8, 12, 14], ids=["stored", "deflate", "bzip2", "lzma"])
+@pytest.mark.parametrize("part", ["name", "content"])
+def test_damaged_members_are_named(tmp_path: Path, part: str, kind: int) -> None:
+    content = bytearray(archive(("sims.npy", SIMS.tobytes() * 100), kind=kind))
+    begin = 30 if part == "name" else 30 + len("sims.npy") + 20
+    content[begin : begin + 4] = bytes(255 - byte for byte in content[begin : begin + 4])
     with pytest.raises(InvalidInput, match=r"the member 'sims.npy' is damaged"):
         read(write(tmp_path, bytes(content)))
