@@ -90,6 +90,7 @@ def test_the_overview_and_the_public_page_begin_with_the_finding(
             ("labelled", "72.50%"),
         ]
         assert "50.0 → 75.0" in main
+        assert "wrong labels usually make it too low" in main
         assert "style=" not in page
 
 
