@@ -286,7 +286,10 @@ def import_proxy_job(params: dict[str, Any], progress: Progress) -> dict[str, An
 
 def pool_built(job: Job, made: dict[str, Any]) -> Outcome:
     pairs, new = counted(made["pairs"], "pair"), made["new_pairs"]
-    text = f"The pool has {pairs}, {new:,} of them in no earlier pool."
+    text = (
+        f"The pool has {pairs}, {new:,} of them in no earlier pool. Pairs that have a label are "
+        "not judged again."
+    )
     if "to_judge" in made:  # missing in results of older versions
         text = f"The next campaign would have {tasks_to_judge(**made['to_judge'])}. {text}"
     url = reverse("benchmark-campaigns", args=[job.benchmark_key]) + "#pools"
